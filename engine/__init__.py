@@ -1,0 +1,1 @@
+"""Skills, worlds, agents and training. Never talks to a foundation model."""

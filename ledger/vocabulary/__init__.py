@@ -1,0 +1,1 @@
+"""What an experiment can ask for and what can happen to it: data only, one file per effect with its outcome."""

@@ -1,0 +1,1 @@
+"""Composes ledger, fm and engine: command line, loops, runner, reproduction and audit."""
