@@ -1,0 +1,1 @@
+"""The skill archive as a fold over events: skills, rates, failures, lineage, the prerequisite graph."""
