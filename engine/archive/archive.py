@@ -6,6 +6,7 @@ from functools import singledispatch
 
 from attrs import evolve, field, frozen
 
+from engine.curriculum.matching import words
 from ledger.vocabulary.body import Data
 from ledger.vocabulary.config import Config
 from ledger.vocabulary.embed import Embed, Embedded
@@ -133,7 +134,7 @@ class View:
 
     def skills(self) -> tuple[Skill, ...]:
         """The archive as training and evaluation need it."""
-        return tuple(skill_of(entry.program, self.vector(entry.name), entry.practised) for entry in self.entries)
+        return tuple(skill_of(entry.program, self.vector(words(entry.name)), entry.practised) for entry in self.entries)
 
     def fold(self, step: Step) -> View:
         """The view after one more completed step; a new value, nothing is changed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from ledger.vocabulary.ask import Ask, Reply
+from ledger.vocabulary.ask import Ask, Part, Reply
 from ledger.vocabulary.body import Body
 from ledger.vocabulary.config import Config
 from ledger.vocabulary.draw import Draw, Drawn
@@ -47,12 +47,17 @@ class UserTemplate:
 
 @frozen
 class Started:
-    """An experiment begins: which loop, which version of its logic, which configuration."""
+    """An experiment begins: which loop, which version of its logic, which configuration.
+
+    ``templates`` and ``documents`` are the user's own prompt templates and auxiliary documents; released templates are
+    named by the configuration and come with the package.
+    """
 
     loop: str
     logic: str
     config: Config
     templates: tuple[UserTemplate, ...] = ()
+    documents: tuple[Part, ...] = ()
 
 
 @frozen

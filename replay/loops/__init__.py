@@ -1,0 +1,1 @@
+"""Experiment loops: pure generators of effects. No clock, network, randomness, file or device in here."""

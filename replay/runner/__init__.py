@@ -1,0 +1,1 @@
+"""The one interpreter of effects: run, resume, decide, strict and forced replay."""

@@ -1,0 +1,45 @@
+"""Which loops exist, which version of their logic this code runs, and how a recorded run is given its inputs back."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from fm.library import Library
+from ledger.vocabulary.events import Started
+from replay.loops import code_sharp
+from replay.loops.answers import Inputs
+from replay.runner.divergence import Divergence, DivergenceClass, Stopped
+from replay.runner.drive import LoopFactory
+
+
+@frozen
+class Experiment:
+    """A loop by name, with the version of its logic that this code runs."""
+
+    name: str
+    logic: str
+
+
+EXPERIMENTS = {code_sharp.NAME: Experiment(code_sharp.NAME, code_sharp.LOGIC)}
+
+
+def factory_of(started: Started) -> LoopFactory:
+    """The loop that a run started with, given the inputs that it recorded.
+
+    Raises:
+        Stopped: with a divergence of class ``environment`` if this code does not run that version of the loop.
+        ValueError: if the run's prompt templates are not released here.
+    """
+    known = EXPERIMENTS.get(started.loop)
+    if known is None or known.logic != started.logic:
+        have = known.logic if known is not None else f"none of that name (there is {', '.join(EXPERIMENTS)})"
+        raise Stopped(
+            [
+                Divergence(
+                    DivergenceClass.ENVIRONMENT, None, "started", "effect", "logic", f"{started.loop} {started.logic}", have
+                )
+            ]
+        )
+    library = Library.released(started.config.prompts).with_user(started.templates)
+    inputs = Inputs(library, started.documents)
+    return lambda now: code_sharp.code_sharp(now, inputs)

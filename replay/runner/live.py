@@ -1,0 +1,138 @@
+"""Starting and resuming a run: the same thing, on an empty or on a started ledger."""
+
+from __future__ import annotations
+
+import pathlib
+
+from fm.budget import Budget
+from fm.embed import Embedder
+from fm.transports.port import Transport
+from ledger import reader
+from ledger.vocabulary.ask import Ask, Part
+from ledger.vocabulary.config import Config
+from ledger.vocabulary.events import Fact, Session, Started, UserTemplate
+from ledger.vocabulary.path import Path
+from ledger.writer import Writer
+from replay.progress import Display
+from replay.runner.agents import Agents
+from replay.runner.calls import Calls
+from replay.runner.drive import Driver, Replayed
+from replay.runner.experiments import EXPERIMENTS, factory_of
+from replay.runner.interrupt import Interrupts
+from replay.runner.keeper import Keeper
+from replay.runner.performers import Performers
+from replay.runner.recording import Recording, load
+from replay.runner.use import LIVE
+
+
+class AlreadyStarted(ValueError):
+    """The folder already holds a run."""
+
+
+def create(
+    directory: pathlib.Path,
+    loop: str,
+    config: Config,
+    *,
+    templates: tuple[UserTemplate, ...] = (),
+    documents: tuple[Part, ...] = (),
+) -> None:
+    """Create a run's ledger with its ``Started`` event; nothing is performed yet.
+
+    Raises:
+        AlreadyStarted: if the folder already holds something.
+    """
+    if directory.exists() and any(directory.iterdir()):
+        raise AlreadyStarted(f"{directory} is not empty: choose another folder, or continue it with `resume`")
+    logic = EXPERIMENTS[loop].logic
+    with Writer.create(directory) as writer:
+        writer.append(Started(loop, logic, config, templates, documents))
+        writer.commit()
+
+
+def resume(
+    directory: pathlib.Path,
+    *,
+    transport: Transport,
+    display: Display,
+    interrupts: Interrupts,
+    facts: tuple[Fact, ...],
+    budget: Budget,
+    concurrency: int,
+    checkpoint_seconds: float,
+    embedder: Embedder | None = None,
+    performers_type: type[Performers] = Performers,
+) -> Replayed:
+    """Continue a run to its end. An idle resume of a finished run appends nothing.
+
+    Raises:
+        replay.runner.divergence.Stopped: if the loop no longer yields what was recorded.
+        replay.runner.interrupt.Interrupted: if the user asked to stop; the ledger is kept.
+        fm.errors.FmError: if a call failed or the budget is spent; the ledger is kept.
+    """
+    recording = load(directory)
+    agents = Agents()
+    performers = performers_type(
+        config=recording.started.config,
+        agents=agents,
+        display=display,
+        interrupts=interrupts,
+        embedder=embedder,
+        checkpoint_seconds=checkpoint_seconds,
+        resume_from=_checkpoints(recording),
+    )
+    try:
+        if recording.finished is not None:
+            return Driver(recording, performers, LIVE).drive(factory_of(recording.started))
+        with Writer.open(directory) as writer:
+            keeper = Keeper(writer)
+            performers.keeper = keeper
+            keeper.event(Session("run" if not recording.steps else "resume", (*facts, *transport.facts())))
+            calls = Calls(
+                transport=transport,
+                keeper=keeper,
+                display=display,
+                interrupts=interrupts,
+                budget=_charged(budget, recording),
+                concurrency=concurrency,
+                unknown=set(recording.unknown),
+            )
+            if recording.unknown:
+                display.say(
+                    f"{len(recording.unknown)} request(s) of an earlier session have no recorded answer: "
+                    "looking for one first, else asking again"
+                )
+            status = "stopped"
+            try:
+                driver = Driver(recording, performers, LIVE, keeper=keeper, calls=calls)
+                replayed = driver.drive(factory_of(recording.started))
+                status = "finished"
+            finally:
+                writer.close(status)
+            return replayed
+    finally:
+        agents.close()
+
+
+def _checkpoints(recording: Recording) -> dict[Path, tuple[int, bytes]]:
+    done = {each.step.effect.path for each in recording.steps}
+    found: dict[Path, tuple[int, bytes]] = {}
+    for path, progress in recording.progress.items():
+        if path in done or progress.checkpoint is None:
+            continue
+        file = recording.directory / "checkpoints" / f"{progress.checkpoint}.safetensors"
+        if file.is_file():
+            found[path] = (progress.done, reader.load_checkpoint(recording.directory, progress.checkpoint))
+    return found
+
+
+def _charged(budget: Budget, recording: Recording) -> Budget:
+    """The budget after everything that earlier sessions asked; a call of unknown fate counts at its maximum."""
+    usages = dict(recording.usages)
+    for path, (effect, times) in recording.attempts.items():
+        if isinstance(effect, Ask):
+            for _ in range(times - 1):
+                budget = budget.charge(effect, None)
+            if path not in recording.unknown:
+                budget = budget.charge(effect, usages.get(path))
+    return budget
