@@ -42,9 +42,10 @@ class Admitted:
 
 @frozen
 class Failed:
-    """A proposal that did not enter the archive, and why: ``unparsable``, ``refused``, ``not chosen``, ``no progress``.
+    """A proposal that did not enter the archive, the stage where it ended, and why.
 
-    Failed proposals are shown to the model in later iterations.
+    ``stage`` is ``propose`` or ``implement`` (no readable answer), ``judge`` (not chosen), ``compile`` (still refused
+    after repair) or ``learnability`` (no progress). The last two are shown to the model in later iterations.
     """
 
     name: str

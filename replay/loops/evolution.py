@@ -86,10 +86,10 @@ def _mutant(
     config: Config,
     inputs: Inputs,
 ) -> Loop[Mutant | None]:
-    model = config.foundation_model
+    model, may_change = config.foundation_model, config.discovery.mutation_may_change_success
     allowed = mutate.eligible(context, parent.name)
     mutation = yield from answered(
-        mutate.ask(at / f"mutate[{k}]", context, parent, heuristic.name, inputs.library, model),
+        mutate.ask(at / f"mutate[{k}]", context, parent, heuristic.name, inputs.library, model, may_change),
         lambda reply: mutate.read(reply, parent.name, allowed),
         config,
         inputs,
@@ -97,7 +97,9 @@ def _mutant(
     if isinstance(mutation.value, Fault):
         return None
     written = yield from answered(
-        implement_mutation.ask(at / f"implement[{k}]", context, parent, mutation.value, inputs.library, model),
+        implement_mutation.ask(
+            at / f"implement[{k}]", context, parent, mutation.value, inputs.library, model, may_change
+        ),
         implement_mutation.read,
         config,
         inputs,
@@ -112,7 +114,7 @@ def _mutant(
             Body(written.value),
             view.known(),
             replaces=parent.name,
-            may_change_success=config.discovery.mutation_may_change_success,
+            may_change_success=may_change,
         )
     )
     return Mutant(f"mutant[{k}]", heuristic.name, vetted.program) if vetted.program is not None else None

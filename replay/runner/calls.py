@@ -7,7 +7,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from attrs import define, field
 
-from fm.budget import Budget
+from fm.budget import Account
 from fm.transports.port import Transport
 from ledger.vocabulary.ask import Ask, Reply
 from ledger.vocabulary.events import Usage
@@ -33,7 +33,7 @@ class Calls:
     keeper: Keeper
     display: Display
     interrupts: Interrupts
-    budget: Budget
+    account: Account
     concurrency: int
     unknown: set[Path] = field(factory=set)
     asked_again: int = 0
@@ -81,7 +81,7 @@ class Calls:
                     except Exception as error:  # noqa: BLE001 - raised below, after calls under way have arrived
                         failure = failure or error
                         continue
-                    self.budget = self.budget.charge(asks[index], usage)
+                    self.account = self.account.charge(asks[index], usage)
                     self.display.finish(str(asks[index].path))
                     yield index, (reply, usage)
                 if self.interrupts.requested() and failure is None:
@@ -103,10 +103,11 @@ class Calls:
         found = self.transport.find(ask)
         if found is None:
             self.asked_again += 1
-            self.budget = self.budget.charge(ask, None)
+        else:
+            self.account = self.account.charge(ask, None)
         return found
 
     def _send(self, ask: Ask) -> None:
-        self.budget.reserve(ask)
+        self.account = self.account.reserve(ask)
         self.keeper.attempt(ask)
         self.display.start(str(ask.path), f"asking ({ask.role})", 1)

@@ -82,7 +82,7 @@ class Driver:
                 item = body.send(send)
             except StopIteration as stop:
                 return self._finish(stop.value)
-            effects: tuple[AnyEffect, ...] = item.effects if isinstance(item, Together) else (item,)
+            effects: tuple[AnyEffect, ...] = tuple(item.effects) if isinstance(item, Together) else (item,)  # type: ignore[assignment]
             outcomes: list[AnyOutcome] = []
             for index, effect in enumerate(effects):
                 self._refuse_repeated(effect.path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attrs import define, field
 
+from ledger.checkpoints import checkpoint_path
 from ledger.vocabulary.events import AnyEffect, AnyOutcome, Arrived, Attempt, Event, Metric, Progress, Step, Usage
 from ledger.vocabulary.path import Path
 from ledger.vocabulary.train import Train
@@ -60,4 +61,4 @@ class Keeper:
 
     def _discard(self, path: Path) -> None:
         for name in self._intermediate.pop(path, []):
-            self.writer.discard_checkpoint(name)
+            checkpoint_path(self.writer.directory, name).unlink(missing_ok=True)

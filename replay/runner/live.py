@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 
-from fm.budget import Budget
+from fm.budget import Account, Budget
 from fm.embed import Embedder
 from fm.transports.port import Transport
 from ledger import reader
@@ -93,7 +93,7 @@ def resume(
                 keeper=keeper,
                 display=display,
                 interrupts=interrupts,
-                budget=_charged(budget, recording),
+                account=_account(budget, recording),
                 concurrency=concurrency,
                 unknown=set(recording.unknown),
             )
@@ -126,13 +126,13 @@ def _checkpoints(recording: Recording) -> dict[Path, tuple[int, bytes]]:
     return found
 
 
-def _charged(budget: Budget, recording: Recording) -> Budget:
-    """The budget after everything that earlier sessions asked; a call of unknown fate counts at its maximum."""
-    usages = dict(recording.usages)
+def _account(budget: Budget, recording: Recording) -> Account:
+    """What earlier sessions spent; a call of unknown fate stays charged at its maximum."""
+    account, usages = budget.account(), dict(recording.usages)
     for path, (effect, times) in recording.attempts.items():
         if isinstance(effect, Ask):
-            for _ in range(times - 1):
-                budget = budget.charge(effect, None)
+            for _ in range(times):
+                account = account.attempted(effect)
             if path not in recording.unknown:
-                budget = budget.charge(effect, usages.get(path))
-    return budget
+                account = account.charge(effect, usages.get(path))
+    return account

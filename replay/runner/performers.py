@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from attrs import define, evolve, field
@@ -27,6 +26,9 @@ from replay.runner.keeper import Keeper
 if TYPE_CHECKING:
     from engine.train.core import TrainingCore
     from fm.embed import Embedder
+
+SAMPLING_SEED = 0
+"""States that programs are tried on when they are vetted come from this seed, whatever the run's own."""
 
 # Worlds, programs and training need jax, whose import takes seconds; deciding a recording needs none of them, so they
 # are imported where they are first used.
@@ -87,7 +89,7 @@ class Performers:
         from engine.worlds.sampling import sampled_views
 
         there = world(effect.world)
-        return vet(effect, there.schema, sampled_views(there))
+        return vet(effect, there.schema, sampled_views(there, SAMPLING_SEED))
 
     def _embed(self, effect: Embed) -> Embedded:
         if self.embedder is None:
@@ -101,7 +103,7 @@ class Performers:
             from engine.train.core import TrainingCore
             from engine.worlds.registry import world
 
-            self._cores[name] = TrainingCore(world(name))
+            self._cores[name] = TrainingCore(world(name), save_every_seconds=self.checkpoint_seconds)
         return self._cores[name]
 
     def _train(self, effect: Train) -> Trained:
@@ -109,7 +111,6 @@ class Performers:
 
         core, path = self._core(effect.world), effect.path
         latest: list[tuple[Metric, ...]] = [()]
-        last_saved = [time.monotonic()]
 
         def progress(done: int, total: int, metrics: tuple[Metric, ...]) -> None:
             latest[0] = metrics
@@ -118,10 +119,6 @@ class Performers:
         def save(done: int, data: bytes) -> None:
             if self.keeper is not None:
                 self.keeper.progress(path, done, effect.steps, data, latest[0])
-            last_saved[0] = time.monotonic()
-
-        def due() -> bool:
-            return self.keeper is not None and time.monotonic() - last_saved[0] >= self.checkpoint_seconds
 
         self.display.start(str(path), "training", effect.steps)
         try:
@@ -130,7 +127,6 @@ class Performers:
                 self.agents.data(effect.agent),
                 progress=progress,
                 save=save,
-                due=due,
                 resume=self.resume_from.get(path),
                 stop=self.interrupts.requested,
             )

@@ -1,0 +1,128 @@
+"""The Gated Transformer-XL behind the network interface: memory of layer inputs, a key/value ring while acting.
+
+Between rollouts the memory holds the *inputs* of every layer at the last ``memory_window`` steps, because keys and values
+go stale when the parameters change. While acting the parameters are fixed, so keys and values are projected once per
+step into a ring of ``memory_window + 1`` slots. Learning sees windows of ``gradient_window`` steps; gradients do not
+flow into the memory (Dai et al. 2019, section 3.2; Parisotto et al. 2020, section 3).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from attrs import frozen
+
+from engine.agent.step import Step
+from engine.agent.transformer import Transformer
+from ledger.vocabulary.config import Agent
+
+
+class Ring(NamedTuple):
+    """Keys and values ``[layers, B, heads, memory_window + 1, depth]`` and the slot of the next step, shape ``()``."""
+
+    keys: jax.Array
+    values: jax.Array
+    cursor: jax.Array
+
+
+@frozen
+class GtrxlNetwork:
+    """``engine.agent.network.Network`` with memory."""
+
+    module: Transformer
+    memory_window: int
+    gradient_window: int
+
+    @classmethod
+    def build(cls, agent: Agent, observation_size: int, vector_size: int, actions: int) -> GtrxlNetwork:
+        """The network of ``agent``.
+
+        Raises:
+            ValueError: if the heads do not divide the query/key/value size.
+        """
+        if agent.qkv_size % agent.heads:
+            raise ValueError(f"qkv_size {agent.qkv_size} must be a multiple of heads {agent.heads}")
+        module = Transformer(
+            observation_size=observation_size,
+            vector_size=vector_size,
+            actions=actions,
+            layers=agent.layers,
+            heads=agent.heads,
+            size=agent.embedding_size,
+            qkv_size=agent.qkv_size,
+            hidden=agent.hidden_size,
+            gating=agent.gating,
+            gate_bias=agent.gate_bias,
+            second_gate=agent.second_gate,
+        )
+        return cls(module, agent.memory_window, agent.gradient_window)
+
+    def initialise(self, key: jax.Array) -> Any:
+        module = self.module
+        return module.init(
+            key,
+            self.initial_memory(1),
+            jnp.zeros((1, 1, module.observation_size)),
+            jnp.zeros((1, 1, module.size)),
+            jnp.zeros((1, 1), jnp.int32),
+        )
+
+    def skills(self, parameters: Any, vectors: jax.Array) -> jax.Array:
+        result: jax.Array = self.module.apply(parameters, vectors, method="skills")
+        return result
+
+    def initial_memory(self, batch: int) -> jax.Array:
+        """Layer inputs, oldest first: ``[B, layers, memory_window, size]``."""
+        return jnp.zeros((batch, self.module.layers, self.memory_window, self.module.size))
+
+    def open(self, parameters: Any, memory: jax.Array) -> Ring:
+        keys, values = self.module.apply(parameters, memory, method="project")
+        # Slot 0 is the next step's; the memory of distance d stands d slots before it on the ring.
+        pad = [(0, 0), (0, 0), (0, 0), (1, 0), (0, 0)]
+        return Ring(jnp.pad(keys, pad), jnp.pad(values, pad), jnp.zeros((), jnp.int32))
+
+    def act(self, parameters: Any, cache: Ring, observation: jax.Array, skill: jax.Array, age: jax.Array) -> Step:
+        logits, value, keys, values, inputs = self.module.apply(
+            parameters, cache.keys, cache.values, cache.cursor, observation, skill, age, method="act"
+        )
+        cursor = (cache.cursor + 1) % (self.memory_window + 1)
+        return Step(logits, value, Ring(keys, values, cursor), inputs)
+
+    def rows(self, cache: Ring, rows: jax.Array) -> Ring:
+        keys = cache.keys.at[:, rows].get(mode="clip")
+        return Ring(keys, cache.values.at[:, rows].get(mode="clip"), cache.cursor)
+
+    def close(self, memory: jax.Array, records: jax.Array) -> jax.Array:
+        return _timeline(memory, records)[:, :, -self.memory_window :]
+
+    def window(self, steps: int) -> int:
+        """The gradient window, or the whole rollout if that is shorter.
+
+        Raises:
+            ValueError: if a longer rollout is not a multiple of the gradient window.
+        """
+        if steps <= self.gradient_window:
+            return steps
+        if steps % self.gradient_window:
+            raise ValueError(f"rollout_steps {steps} must be a multiple of gradient_window {self.gradient_window}")
+        return self.gradient_window
+
+    def sequences(self, memory: jax.Array, records: jax.Array, steps: int) -> jax.Array:
+        if self.window(steps) == steps:
+            return memory
+        timeline = _timeline(memory, records)
+        starts = range(0, steps, self.window(steps))
+        return jnp.concatenate([timeline[:, :, start : start + self.memory_window] for start in starts])
+
+    def unroll(
+        self, parameters: Any, memory: jax.Array, observation: jax.Array, skill: jax.Array, age: jax.Array
+    ) -> tuple[jax.Array, jax.Array]:
+        logits, value = self.module.apply(parameters, jax.lax.stop_gradient(memory), observation, skill, age)
+        return logits, value
+
+
+def _timeline(memory: jax.Array, records: jax.Array) -> jax.Array:
+    """Memory ``[B, layers, M, size]`` followed by records ``[T, B, layers, size]``: ``[B, layers, M + T, size]``."""
+    return jnp.concatenate([memory, jnp.moveaxis(records, 0, 2)], axis=2)

@@ -1,0 +1,5 @@
+"""The SHARP language: a small, pure subset of Python that is parsed and compiled, and never executed.
+
+``program.parse_program`` turns text into a frozen operation graph or a refusal; ``emit.predicates`` turns the graphs of
+an archive into one JAX function; ``route`` is the transition operator; ``vet`` answers the Vet effect.
+"""

@@ -1,0 +1,248 @@
+"""The grammar as tables: which syntax a program may use, and what to say about the rest. Checked before any meaning."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections.abc import Iterator
+
+from engine.sharp.limits import INT_MAX, Limits
+from engine.sharp.refusals import Refused
+
+STATEMENTS: dict[type[ast.AST], str] = {
+    ast.ClassDef: "one class",
+    ast.FunctionDef: "methods and helper functions without recursion",
+    ast.Return: "return",
+    ast.Assign: "assignment to local names, tuple unpacking",
+    ast.AnnAssign: "annotated assignment (the annotation is ignored)",
+    ast.AugAssign: "augmented assignment",
+    ast.For: "for over static ranges, tuples, arrays and enums",
+    ast.If: "if / elif / else, on values of the state too",
+    ast.Pass: "pass",
+    ast.Break: "break",
+    ast.Continue: "continue",
+    ast.Expr: "docstrings, and append to a local list",
+    ast.Import: "import of names already in scope (ignored)",
+    ast.ImportFrom: "import of names already in scope (ignored)",
+}
+
+EXPRESSIONS: dict[type[ast.AST], str] = {
+    ast.BoolOp: "and, or",
+    ast.BinOp: "+ - * / // % ** & | ^ << >>",
+    ast.UnaryOp: "not - + ~",
+    ast.IfExp: "x if test else y",
+    ast.Compare: "comparisons, chained too, in, not in, is None",
+    ast.Call: "calls of the functions listed below",
+    ast.Constant: "numbers, True, False, None",
+    ast.Attribute: "fields of the state, enum members, array methods",
+    ast.Subscript: "indices and slices",
+    ast.Name: "names",
+    ast.List: "lists of static length",
+    ast.Tuple: "tuples",
+    ast.Set: "{a, b} after in",
+    ast.Slice: "start:stop:step",
+    ast.ListComp: "comprehensions over static ranges, with if",
+    ast.GeneratorExp: "generators inside any, all, sum, min, max, len, tuple, list",
+    ast.Lambda: "lambdas as conditions in requires",
+}
+
+PARTS = (
+    ast.Module, ast.arguments, ast.arg, ast.keyword, ast.alias, ast.comprehension, ast.Load, ast.Store,
+    ast.And, ast.Or, ast.Not, ast.USub, ast.UAdd, ast.Invert,
+    ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow,
+    ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift,
+    ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn, ast.Is, ast.IsNot,
+)  # fmt: skip
+
+OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+    ast.In: "in", ast.NotIn: "not in", ast.Is: "is", ast.IsNot: "is not",
+    ast.Not: "not", ast.USub: "-", ast.UAdd: "+", ast.Invert: "~",
+}  # fmt: skip
+
+REFUSED: dict[str, tuple[str, str | None]] = {
+    "While": ("while loops are not part of the language", "use for over a static range, with break"),
+    "AsyncFunctionDef": ("async functions are not part of the language", None),
+    "AsyncFor": ("async loops are not part of the language", None),
+    "AsyncWith": ("async blocks are not part of the language", None),
+    "Await": ("await is not part of the language", None),
+    "Yield": ("generators are not part of the language", "return a value"),
+    "YieldFrom": ("generators are not part of the language", "return a value"),
+    "Try": ("try is not part of the language: nothing raises here", "leave it out"),
+    "TryStar": ("try is not part of the language: nothing raises here", "leave it out"),
+    "Raise": ("raise is not part of the language", "return False"),
+    "Assert": ("assert is not part of the language", "leave it out"),
+    "With": ("with is not part of the language", "leave it out"),
+    "Global": ("global is not part of the language: a program keeps no state", "use the previous state"),
+    "Nonlocal": ("nonlocal is not part of the language: a program keeps no state", "use the previous state"),
+    "Delete": ("del is not part of the language", "leave it out"),
+    "Match": ("match is not part of the language", "use if / elif / else"),
+    "Starred": ("star-arguments and starred targets are not part of the language", "write the items out"),
+    "NamedExpr": (":= is not part of the language", "assign on a line of its own"),
+    "Dict": ("dicts are not part of the language", "use tuples and comparisons"),
+    "DictComp": ("dicts are not part of the language", "use tuples and comparisons"),
+    "SetComp": ("set comprehensions are not part of the language", "use a list comprehension"),
+    "JoinedStr": ("f-strings are not part of the language", "leave it out"),
+    "FormattedValue": ("f-strings are not part of the language", "leave it out"),
+    "MatMult": ("@ is not part of the language", "multiply and sum"),
+    "TypeAlias": ("type aliases are not part of the language", "leave it out"),
+    "Del": ("del is not part of the language", "leave it out"),
+}
+
+BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+MAX_BRACKETS = 60
+MAX_PREFIXES = 60
+
+
+def parse(source: str, limits: Limits) -> ast.Module:
+    """The syntax tree of a source within the budgets, all of it in the grammar.
+
+    Raises:
+        Refused: with the place of what is not.
+    """
+    _check_tokens(source)
+    try:
+        tree = ast.parse(source)
+    except SyntaxError as error:
+        line, column = error.lineno or 0, error.offset or 0
+        last = source.count("\n")
+        hint = "the text seems to end in the middle of the program" if last and line >= last else None
+        raise Refused("syntax", f"not valid Python: {error.msg}", hint, line, max(column, 1) if line else 0) from None
+    except (ValueError, OverflowError) as error:
+        raise Refused("syntax", f"not valid Python: {error}") from None
+    except (RecursionError, MemoryError):
+        raise Refused("budget", f"the syntax is nested deeper than {limits.depth} levels", "use names for parts") from None
+    _check_size(tree, limits)
+    for node in ast.walk(tree):
+        _check_node(node)
+    return tree
+
+
+def _check_tokens(source: str) -> None:
+    """Nesting that could exhaust the parser, and identifiers outside ASCII, which Python reads as other ones."""
+    depth = prefixes = indents = 0
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type in (tokenize.INDENT, tokenize.DEDENT):
+                indents += 1 if token.type == tokenize.INDENT else -1
+                if indents > MAX_BRACKETS:
+                    raise Refused("budget", "blocks are nested too deeply", None, *_place(token))
+            if token.type == tokenize.NAME and not token.string.isascii():
+                raise Refused("name", f"{token.string!r} is not ASCII: names are written in plain letters", None, *_place(token))
+            if token.type == tokenize.OP and token.string in BRACKETS:
+                depth += BRACKETS[token.string]
+                if depth > MAX_BRACKETS:
+                    raise Refused("budget", f"brackets are nested deeper than {MAX_BRACKETS}", "use names for parts", *_place(token))
+            prefix = token.string in ("not", "-", "+", "~", "lambda", ":", "await", "**")
+            prefixes = prefixes + 1 if prefix else 0
+            if prefixes > MAX_PREFIXES:
+                raise Refused("budget", "too many signs in a row", None, *_place(token))
+    except (tokenize.TokenError, IndentationError, SyntaxError):
+        return  # the parser says it better, and nesting up to here was within bounds
+
+
+def _place(token: tokenize.TokenInfo) -> tuple[int, int]:
+    return token.start[0], token.start[1] + 1
+
+
+def _check_size(tree: ast.Module, limits: Limits) -> None:
+    count = 0
+    stack: list[tuple[ast.AST, int, int]] = [(tree, 0, 0)]
+    while stack:
+        node, depth, line = stack.pop()
+        if isinstance(node, (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)):
+            continue
+        count += 1
+        line = getattr(node, "lineno", line)
+        if count > limits.nodes:
+            raise Refused("budget", f"over the budget of {limits.nodes:,} nodes of the syntax tree", "shorten the program", line, 1)
+        if depth > limits.depth:
+            raise Refused("budget", f"over the budget of {limits.depth} levels of the syntax tree", "use names for parts", line, 1)
+        stack.extend((child, depth + 1, line) for child in reversed(list(ast.iter_child_nodes(node))))
+
+
+def _check_node(node: ast.AST) -> None:
+    line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1
+    name = type(node).__name__
+    if name in REFUSED:
+        raise Refused("grammar", *REFUSED[name], line, column)
+    if type(node) not in STATEMENTS and type(node) not in EXPRESSIONS and not isinstance(node, PARTS):
+        raise Refused("grammar", f"{name} is not part of the language", None, line, column)
+    for text in _identifiers(node):
+        if text.startswith("__") or (text.startswith("_") and text.endswith("__")):
+            raise Refused("name", f"{text} is not part of the language", "names do not begin with two underscores", line, column)
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.decorator_list:
+        raise Refused("grammar", "decorators are not part of the language", "leave it out", line, column)
+    if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+        arguments = node.args
+        if arguments.vararg or arguments.kwarg:
+            raise Refused("grammar", *REFUSED["Starred"], line, column)
+    if isinstance(node, ast.ClassDef) and node.keywords:
+        raise Refused("grammar", "a class takes no keywords", "write class Name(Sharp):", line, column)
+    if isinstance(node, ast.comprehension) and node.is_async:
+        raise Refused("grammar", "async comprehensions are not part of the language", None, line, column)
+    if isinstance(node, ast.keyword) and node.arg is None:
+        raise Refused("grammar", *REFUSED["Starred"], line, column)
+    if isinstance(node, ast.Constant):
+        if isinstance(node.value, int) and abs(node.value) > INT_MAX + 1:
+            raise Refused("budget", "integers must fit into 32 bits", None, line, column)
+        if isinstance(node.value, (bytes, complex)):
+            raise Refused("grammar", f"a {type(node.value).__name__} is not part of the language", None, line, column)
+    if isinstance(node, ast.Assign):
+        targets: list[ast.expr] = list(node.targets)
+    elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For, ast.comprehension)):
+        targets = [node.target]
+    else:
+        targets = []
+    for target in targets:
+        _check_target(target, bare=isinstance(node, (ast.AugAssign, ast.AnnAssign)))
+
+
+def _check_target(target: ast.expr, bare: bool) -> None:
+    if isinstance(target, ast.Name):
+        return
+    if isinstance(target, (ast.Tuple, ast.List)) and not bare:
+        for item in target.elts:
+            _check_target(item, bare=False)
+        return
+    if isinstance(target, ast.Starred):
+        raise Refused("grammar", *REFUSED["Starred"], target.lineno, target.col_offset + 1)
+    hint = "programs change nothing: build a new value, for example with jnp.where or append"
+    raise Refused("grammar", "only local names can be assigned to", hint, target.lineno, target.col_offset + 1)
+
+
+def _identifiers(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Attribute):
+        yield node.attr
+    elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        yield node.name
+    elif isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, ast.keyword) and node.arg is not None:
+        yield node.arg
+    elif isinstance(node, ast.alias):
+        if node.name != "__future__":
+            yield from node.name.split(".")
+        if node.asname:
+            yield node.asname
+
+
+def canonical(node: ast.AST) -> str:
+    """A syntax tree as text that depends on no Python version: class names, fields, constants; no places, no types."""
+    parts: list[str] = [type(node).__name__]
+    for name, value in ast.iter_fields(node):
+        if name in ("ctx", "type_comment", "kind", "type_params", "annotation", "returns", "type_ignores"):
+            continue
+        if isinstance(value, ast.AST):
+            parts.append(f"{name}={canonical(value)}")
+        elif isinstance(value, list):
+            if value:
+                parts.append(f"{name}=[{','.join(canonical(item) if isinstance(item, ast.AST) else repr(item) for item in value)}]")
+        elif value is not None or isinstance(node, ast.Constant):
+            parts.append(f"{name}={type(value).__name__}:{value!r}")
+    return f"({' '.join(parts)})"

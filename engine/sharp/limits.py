@@ -1,0 +1,91 @@
+"""Budgets: counts only, so that a verdict never depends on the machine it was reached on."""
+
+from __future__ import annotations
+
+from attrs import define, field, frozen
+
+from engine.sharp.refusals import Refused
+
+
+@frozen
+class Limits:
+    """What one program may use, and (last) what a whole archive may use after sharing."""
+
+    source_bytes: int = 32 * 1024
+    nodes: int = 4_000
+    depth: int = 40
+    nesting: int = 100
+    iterations: int = 4_096
+    steps: int = 200_000
+    elements: int = 65_536
+    operations: int = 8_192
+    work: int = 1_000_000
+    archive_work: int = 20_000_000
+
+
+LIMITS = Limits()
+INT_MIN = -(2**31)
+INT_MAX = 2**31 - 1
+
+MEANINGS = {
+    "source_bytes": "bytes of source",
+    "nodes": "nodes of the syntax tree",
+    "depth": "levels of the syntax tree",
+    "nesting": "nested evaluations, helpers included",
+    "iterations": "loop iterations in total",
+    "steps": "evaluated expressions, loops unrolled and helpers inlined",
+    "elements": "elements of one value",
+    "operations": "operations",
+    "work": "elements × operations",
+    "archive_work": "elements × operations of the whole archive",
+}
+
+
+@define
+class Meter:
+    """Counts what a compilation uses, by source line, and refuses at a limit."""
+
+    limits: Limits
+    line: int = 0
+    iterations: int = 0
+    steps: int = 0
+    operations: int = 0
+    work: int = 0
+    _work_by_line: dict[int, int] = field(factory=dict)
+    _steps_by_line: dict[int, int] = field(factory=dict)
+    _iterations_by_line: dict[int, int] = field(factory=dict)
+
+    def step(self) -> None:
+        """One expression or statement is evaluated."""
+        self.steps += 1
+        self._steps_by_line[self.line] = self._steps_by_line.get(self.line, 0) + 1
+        if self.steps > self.limits.steps:
+            raise self._over("steps", self._steps_by_line)
+
+    def iterate(self, count: int) -> None:
+        """A loop of ``count`` iterations begins."""
+        self.iterations += count
+        self._iterations_by_line[self.line] = self._iterations_by_line.get(self.line, 0) + count
+        if self.iterations > self.limits.iterations:
+            raise self._over("iterations", self._iterations_by_line)
+
+    def operate(self, cost: int) -> None:
+        """An operation of ``cost`` element operations is added."""
+        self.operations += 1
+        self.work += cost
+        self._work_by_line[self.line] = self._work_by_line.get(self.line, 0) + max(cost, 1)
+        if self.operations > self.limits.operations:
+            raise self._over("operations", self._work_by_line)
+        if self.work > self.limits.work:
+            raise self._over("work", self._work_by_line)
+
+    def hold(self, elements: int) -> None:
+        """A value of ``elements`` elements comes to be."""
+        if elements > self.limits.elements:
+            raise Refused("budget", f"a value of {elements:,} elements is over the budget of {self.limits.elements:,}")
+
+    def _over(self, name: str, by_line: dict[int, int]) -> Refused:
+        line, most = max(by_line.items(), key=lambda item: (item[1], -item[0]))
+        allowed = getattr(self.limits, name)
+        reason = f"over the budget of {allowed:,} {MEANINGS[name]}; the costliest line is {line}"
+        return Refused("budget", reason, "use whole-array functions, or fewer and shorter loops", line, 1)

@@ -1,0 +1,174 @@
+"""Nodes that pick, arrange or reduce elements, in canonical form. All shapes are static."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from engine.sharp.algebra import Algebra
+from engine.sharp.graph import Node
+from engine.sharp.limits import INT_MAX, INT_MIN
+from engine.sharp.refusals import Refused
+
+Span = int | tuple[int, int, int]
+"""Of one axis: a position (the axis goes), or ``(start, count, step)``."""
+
+
+class Shaping(Algebra):
+    """Constructors of shape operations and reductions."""
+
+    def reshape(self, x: Node, shape: tuple[int, ...]) -> Node:
+        """The elements of ``x`` in row-major order as ``shape``."""
+        if x.shape == shape:
+            return x
+        if x.op == "broadcast" and x.operands[0].shape == ():
+            return self.broadcast(x.operands[0], shape)
+        source = x.operands[0] if x.op == "reshape" else x
+        if source.shape == shape:
+            return source
+        return self.graph.make("reshape", (source,), x.dtype, shape, (shape,), x.bounds)
+
+    def transpose(self, x: Node, axes: tuple[int, ...]) -> Node:
+        """Axes permuted."""
+        if axes == tuple(range(len(axes))):
+            return x
+        shape = tuple(x.shape[axis] for axis in axes)
+        if x.op == "broadcast" and x.operands[0].shape == ():
+            return self.broadcast(x.operands[0], shape)
+        return self.graph.make("transpose", (x,), x.dtype, shape, (axes,), x.bounds)
+
+    def slice(self, x: Node, spans: Sequence[Span]) -> Node:
+        """Static positions and spans, one per axis of ``x``; a slice of a slice is one slice."""
+        if x.op == "slice":
+            inner = list(x.attributes[0])  # type: ignore[call-overload]
+            places = [axis for axis, span in enumerate(inner) if not isinstance(span, int)]
+            for axis, span in zip(places, spans, strict=True):
+                start, _, step = inner[axis]
+                if isinstance(span, int):
+                    inner[axis] = start + span * step
+                else:
+                    inner[axis] = (start + span[0] * step, span[1], span[2] * step)
+            return self.slice(x.operands[0], inner)
+        tidy: list[Span] = []
+        for span in spans:
+            if isinstance(span, int):
+                tidy.append(span)
+            else:
+                start, count, step = span
+                tidy.append((start, count, step) if count > 1 else (start if count else 0, count, 1))
+        shape = tuple(span[1] for span in tidy if not isinstance(span, int))
+        if tidy == [(0, size, 1) for size in x.shape]:
+            return x
+        if x.op == "broadcast" and x.operands[0].shape == ():
+            return self.broadcast(x.operands[0], shape)
+        if x.op == "concat" and isinstance(tidy[0], int):
+            return self._from_part(x, tidy)
+        return self.graph.make("slice", (x,), x.dtype, shape, (tuple(tidy),), x.bounds)
+
+    def _from_part(self, x: Node, spans: list[Span]) -> Node:
+        """A position along the axis of concatenation lies in one part."""
+        place = spans[0]
+        assert isinstance(place, int)
+        if x.attributes[0] != 0:
+            shape = tuple(span[1] for span in spans if not isinstance(span, int))
+            return self.graph.make("slice", (x,), x.dtype, shape, (tuple(spans),), x.bounds)
+        for part in x.operands:
+            if place < part.shape[0]:
+                if part.op == "reshape" and part.shape == (1, *part.operands[0].shape):
+                    return self.slice(part.operands[0], spans[1:]) if len(spans) > 1 else part.operands[0]
+                return self.slice(part, [place, *spans[1:]])
+            place -= part.shape[0]
+        raise AssertionError("positions are checked before")
+
+    def gather(self, x: Node, axes: tuple[int, ...], indices: tuple[Node, ...]) -> Node:
+        """Elements at traced positions along ``axes``; indices are int32, of one shape, and inside the axes."""
+        shape = indices[0].shape
+        rest = [size for axis, size in enumerate(x.shape) if axis not in axes]
+        adjacent = all(after - before == 1 for before, after in zip(axes, axes[1:], strict=False))
+        start = axes[0] if adjacent else 0
+        result = (*rest[:start], *shape, *rest[start:])
+        if x.op == "broadcast" and x.operands[0].shape == ():
+            return self.broadcast(x.operands[0], result)
+        if x.op == "gather" and shape == () and x.operands[1].shape == ():
+            inner: tuple[int, ...] = x.attributes[0]  # type: ignore[assignment]
+            source = x.operands[0]
+            left = [axis for axis in range(len(source.shape)) if axis not in inner]
+            pairs = [*zip(inner, x.operands[1:], strict=True), *zip([left[axis] for axis in axes], indices, strict=True)]
+            pairs.sort(key=lambda pair: pair[0])
+            x, axes, indices = source, tuple(axis for axis, _ in pairs), tuple(index for _, index in pairs)
+        return self.graph.make("gather", (x, *indices), x.dtype, result, (axes,), x.bounds)
+
+    def window(self, x: Node, axes: tuple[int, ...], starts: tuple[Node, ...], sizes: tuple[int, ...]) -> Node:
+        """Spans of static size at traced starts; cells outside repeat the edge and must be masked."""
+        shape = list(x.shape)
+        for axis, size in zip(axes, sizes, strict=True):
+            shape[axis] = size
+        return self.graph.make("window", (x, *starts), x.dtype, tuple(shape), (axes, sizes), x.bounds)
+
+    def concat(self, parts: Sequence[Node], axis: int) -> Node:
+        """Arrays of one dtype joined along ``axis``."""
+        if len(parts) == 1:
+            return parts[0]
+        shape = list(parts[0].shape)
+        shape[axis] = sum(part.shape[axis] for part in parts)
+        known = [part.bounds for part in parts if part.bounds is not None]
+        bounds = None
+        if len(known) == len(parts):
+            bounds = (min(low for low, _ in known), max(high for _, high in known))
+        operands = tuple(self.materialise(part) for part in parts)
+        return self.graph.make("concat", operands, parts[0].dtype, tuple(shape), (axis,), bounds)
+
+    def stack(self, parts: Sequence[Node]) -> Node:
+        """Arrays of one dtype and shape along a new first axis."""
+        self.graph.meter.hold(len(parts) * parts[0].size)
+        return self.concat([self.reshape(part, (1, *part.shape)) for part in parts], 0)
+
+    def reduce(self, op: str, x: Node, axes: tuple[int, ...]) -> Node:
+        """``sum``, ``prod``, ``any``, ``all``, ``reduce_max`` or ``reduce_min`` over ``axes``, which go."""
+        if not axes:
+            return x
+        shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
+        count = math.prod(x.shape[axis] for axis in axes)
+        if op in ("reduce_max", "reduce_min") and count == 0:
+            raise Refused("shape", "the largest or smallest of no elements does not exist")
+        uniform = x.op == "broadcast" and x.operands[0].shape == ()
+        if uniform and count and op in ("any", "all", "reduce_max", "reduce_min"):
+            return self.broadcast(x.operands[0], shape)
+        bounds = None
+        if x.bounds is not None:
+            low, high = x.bounds
+            if op == "sum":
+                bounds = (count * low, count * high)
+            elif op in ("reduce_max", "reduce_min"):
+                bounds = x.bounds
+        if uniform and x.operands[0].op == "constant":
+            x = self.materialise(x)
+        return self.graph.make(op, (x,), x.dtype, shape, (axes,), bounds)
+
+    def locate(self, op: str, x: Node, axis: int) -> Node:
+        """``argmax`` or ``argmin`` along one axis, which goes; the first of equals."""
+        size = x.shape[axis]
+        if size == 0:
+            raise Refused("shape", f"{op} of no elements does not exist")
+        shape = tuple(length for place, length in enumerate(x.shape) if place != axis)
+        return self.graph.make(op, (self.materialise(x) if x.op == "broadcast" and x.operands[0].op == "constant" else x,),
+                               "int32", shape, (axis,), (0, size - 1))
+
+    def inside(self, index: Node, size: int) -> tuple[Node, bool]:
+        """A traced index as Python reads it (negative counts from the end), kept inside; whether it had to be kept."""
+        if index.bounds is not None and 0 <= index.bounds[0] and index.bounds[1] < size:
+            return index, False
+        safe = index.bounds is not None and -size <= index.bounds[0] and index.bounds[1] < size
+        if index.bounds is None or index.bounds[0] < 0:
+            wrapped = self.add(index, self.like(size, index))
+            index = self.select(self.lt(index, self.like(0, index)), wrapped, index)
+        index = self.extreme("max", index, self.like(0, index))
+        return self.extreme("min", index, self.like(size - 1, index)), not safe
+
+    def least(self, dtype: str) -> bool | int | float:
+        """The neutral element of max."""
+        return {"bool": False, "int32": INT_MIN, "float32": float("-inf")}[dtype]
+
+    def greatest(self, dtype: str) -> bool | int | float:
+        """The neutral element of min."""
+        return {"bool": True, "int32": INT_MAX, "float32": float("inf")}[dtype]

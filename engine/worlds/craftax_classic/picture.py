@@ -1,0 +1,93 @@
+"""A picture of one Craftax-Classic state for people, drawn from the package's own images.
+
+The package's pixel renderer is left alone: on its first use it spends a minute on textures and writes a file into the
+installed package.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import imageio.v3 as imageio
+import numpy as np
+from craftax.craftax_classic.constants import BlockType
+
+TILE: Final = 16
+"""Side of a cell in pixels: the size of the package's images."""
+
+_BLOCKS: Final = {
+    BlockType.INVALID: "debug_tile",
+    BlockType.OUT_OF_BOUNDS: "debug_tile",
+    BlockType.CRAFTING_TABLE: "table",
+    BlockType.PLANT: "plant_on_grass",
+    BlockType.RIPE_PLANT: "ripe_plant_on_grass",
+}
+_PLAYER: Final = {1: "player-left", 2: "player-right", 3: "player-up", 4: "player-down"}
+_ARROW: Final = {(0, -1): "arrow-left", (0, 1): "arrow-right", (-1, 0): "arrow-up", (1, 0): "arrow-down"}
+_NEEDS: Final = {"health": "player_health", "food": "player_food", "drink": "player_drink", "energy": "player_energy"}
+
+
+def picture(state: Any, view_cells: tuple[int, int]) -> np.ndarray:
+    """The cells around the player, two rows of needs and inventory below them: uint8, shape ``(h, w, 3)``.
+
+    ``state`` is a single state; ``view_cells`` are the rows and columns shown. Night is not drawn.
+    """
+    rows, columns = view_cells
+    player = np.asarray(state.player_position)
+    canvas = np.zeros(((rows + 2) * TILE, columns * TILE, 3), np.uint8)
+    corner = player - np.array([rows // 2, columns // 2])
+    grid = np.asarray(state.map)
+    for row in range(rows):
+        for column in range(columns):
+            at = corner + np.array([row, column])
+            inside = bool((at >= 0).all() and (at < grid.shape).all())
+            block = BlockType(int(grid[at[0], at[1]])) if inside else BlockType.OUT_OF_BOUNDS
+            _paint(canvas, row, column, _BLOCKS.get(block, block.name.lower()))
+    for name, mobs in (("zombie", state.zombies), ("cow", state.cows), ("skeleton", state.skeletons)):
+        for at in np.asarray(mobs.position)[np.asarray(mobs.mask)]:
+            _paint_inside(canvas, at - corner, view_cells, name)
+    for index in np.flatnonzero(np.asarray(state.arrows.mask)):
+        direction = tuple(np.asarray(state.arrow_directions)[index].tolist())
+        at = np.asarray(state.arrows.position)[index]
+        _paint_inside(canvas, at - corner, view_cells, _ARROW.get(direction, "arrow-up"))
+    looks = "player-sleep" if bool(state.is_sleeping) else _PLAYER[int(state.player_direction)]
+    _paint(canvas, rows // 2, columns // 2, looks)
+    carried = {image: int(getattr(state, field)) for image, field in _NEEDS.items()}
+    carried |= {name: int(count) for name, count in vars(state.inventory).items()}
+    for slot, (image, count) in enumerate((image, count) for image, count in carried.items() if count > 0):
+        row, column = rows + slot // columns, slot % columns
+        _paint(canvas, row, column, image)
+        _count(canvas, row, column, count)
+    return canvas
+
+
+def _paint_inside(canvas: np.ndarray, at: np.ndarray, view_cells: tuple[int, int], image: str) -> None:
+    if (at >= 0).all() and (at < view_cells).all():
+        _paint(canvas, int(at[0]), int(at[1]), image)
+
+
+def _count(canvas: np.ndarray, row: int, column: int, count: int) -> None:
+    """A number from 1 to 9 at half size, in the lower right corner of a cell."""
+    bottom, right = (row + 1) * TILE, (column + 1) * TILE
+    _blend(canvas[bottom - TILE // 2 : bottom, right - TILE // 2 : right], _image(str(count))[::2, ::2])
+
+
+def _paint(canvas: np.ndarray, row: int, column: int, image: str) -> None:
+    _blend(canvas[row * TILE : (row + 1) * TILE, column * TILE : (column + 1) * TILE], _image(image))
+
+
+def _blend(area: np.ndarray, drawn: np.ndarray) -> None:
+    cover = drawn[:, :, 3:].astype(np.float32) / 255
+    area[:] = np.round(cover * drawn[:, :, :3] + (1 - cover) * area).astype(np.uint8)
+
+
+@cache
+def _image(name: str) -> np.ndarray:
+    """One of the package's images: uint8, red, green, blue and opacity, shape ``(16, 16, 4)``."""
+    source = files("craftax.craftax_classic").joinpath("assets", f"{name}.png")
+    pixels = np.asarray(imageio.imread(source.read_bytes(), mode="RGBA"), np.uint8)
+    if pixels.shape != (TILE, TILE, 4):
+        raise ValueError(f"the image {name}.png of the craftax package has shape {pixels.shape}, not 16 x 16 pixels")
+    return pixels

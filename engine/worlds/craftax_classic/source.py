@@ -1,0 +1,28 @@
+"""Which files of the game a model is shown, and where rewards enter them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.worlds.description import Description, describe_package
+from engine.worlds.stripping import Origin
+
+SHOWN: Final = ("constants.py", "envs/craftax_state.py", "game_logic.py", "world_gen.py")
+"""Enough to play: blocks and actions, the state, the rules, how worlds are made. The renderer, the textures and the
+environment class around the rules add nothing to that."""
+
+ORIGIN: Final = Origin(
+    returned={"craftax_step": (1,)},
+    fields=("achievements",),
+    enums=("Achievement",),
+    roots=(
+        *("OBS_DIM", "BlockType", "Action", "DIRECTIONS", "CLOSE_BLOCKS", "SOLID_BLOCKS"),
+        *("EnvState", "EnvParams", "StaticEnvParams"),
+        *("craftax_step", "is_game_over", "generate_world"),
+    ),
+)
+
+
+def describe() -> Description:
+    """The installed Craftax-Classic, stripped of rewards and achievements (paper 000, section 3.1)."""
+    return describe_package("craftax", "craftax.craftax_classic", SHOWN, ORIGIN)

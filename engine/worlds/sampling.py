@@ -1,0 +1,104 @@
+"""Sampled states for vetting: first states of episodes, and transitions along short random walks."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import Any, Final, Protocol, runtime_checkable
+
+import jax
+import jax.numpy as jnp
+
+from engine.sharp.sampled import SampledViews
+from engine.worlds.protocol import State, View, World
+
+RESETS: Final = 256
+EPISODES: Final = 128
+STEPS: Final = 8
+STAGED_OF_FOUR: Final = 3
+"""Of four episodes, how many begin at a staged moment in a world that can stage any."""
+
+
+@runtime_checkable
+class Staging(Protocol):
+    """A world that can make up later moments, so that samples show what random play rarely reaches."""
+
+    def stage(self, key: jax.Array, state: State) -> tuple[State, jax.Array]:
+        """From a fresh state: a later moment, and an action that suits it (int32 scalar)."""
+        ...
+
+
+def sampled_views(
+    world: World, seed: int, resets: int = RESETS, episodes: int = EPISODES, steps: int = STEPS
+) -> SampledViews:
+    """Views of ``resets`` first states and of ``episodes * steps`` transitions; pinned by ``seed``, kept per process.
+
+    Each episode takes ``steps`` uniformly random actions. Where the world can stage moments (``Staging``), three of
+    four episodes begin at one and take its fitting action first; the others begin at a reset. The two views of a
+    transition belong to the same episode: after an end (the last view is kept) the episode starts over from its own
+    first state. Transitions are ordered by step, then by episode.
+
+    Raises:
+        ValueError: if a count is below 1 or ``seed`` is negative.
+    """
+    if min(resets, episodes, steps) < 1 or seed < 0:
+        raise ValueError("sampling needs at least one reset, one episode and one step, and a seed of 0 or more")
+    hashable: Any = world
+    sampled: SampledViews = _sampled(hashable, seed, resets, episodes, steps)
+    return sampled
+
+
+@lru_cache(maxsize=2)
+def _sampled(world: World, seed: int, resets: int, episodes: int, steps: int) -> SampledViews:
+    key = jax.random.key(seed, impl="threefry2x32")
+    for_resets, for_stages, for_walks = (jax.random.fold_in(key, index) for index in range(3))
+    hashable: Any = world
+    programs = _programs(hashable)
+    fresh = programs.reset(jax.random.split(for_resets, resets + episodes))
+    firsts = jax.tree.map(lambda leaf: leaf[:resets], fresh)
+    states = jax.tree.map(lambda leaf: leaf[resets:], fresh)
+    openings = jnp.full(episodes, -1, jnp.int32)
+    if programs.stage is not None:
+        moments, apt = programs.stage(jax.random.split(for_stages, episodes), states)
+        staged = jnp.arange(episodes, dtype=jnp.int32) % 4 < STAGED_OF_FOUR
+        states = jax.tree.map(lambda moment, state: _where(staged, moment, state), moments, states)
+        openings = jnp.where(staged, apt, openings)
+    pairs = programs.walk(jax.random.split(for_walks, steps), states, openings)
+    previous, current = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), pairs)
+    return SampledViews(resets=programs.view(firsts), previous=previous, current=current)
+
+
+class _Programs:
+    """The compiled functions of one world; JAX compiles each again for another batch size."""
+
+    def __init__(self, world: World) -> None:
+        step, view = jax.vmap(world.step), jax.vmap(world.view)
+        self.reset = jax.jit(jax.vmap(world.reset))
+        self.view = jax.jit(view)
+        self.stage = jax.jit(jax.vmap(world.stage)) if isinstance(world, Staging) else None
+
+        def walk(keys: jax.Array, firsts: State, openings: jax.Array) -> tuple[View, View]:
+            count = openings.shape[0]
+
+            def advance(carry: tuple[State, jax.Array], key: jax.Array) -> tuple[tuple[State, jax.Array], Any]:
+                states, planned = carry
+                for_actions, for_steps = jax.random.split(key)
+                drawn = jax.random.randint(for_actions, (count,), 0, world.num_actions, jnp.int32)
+                actions = jnp.where(planned >= 0, planned, drawn)
+                following, died, timed_out = step(jax.random.split(for_steps, count), states, actions)
+                over = died | timed_out
+                onward = jax.tree.map(lambda first, state: _where(over, first, state), firsts, following)
+                return (onward, jnp.full_like(planned, -1)), (view(states), view(following))
+
+            return jax.lax.scan(advance, (firsts, openings), keys)[1]
+
+        self.walk = jax.jit(walk)
+
+
+@cache
+def _programs(world: World) -> _Programs:
+    return _Programs(world)
+
+
+def _where(chosen: jax.Array, one: jax.Array, other: jax.Array) -> jax.Array:
+    """``one`` where ``chosen`` (shape ``(b,)``), else ``other``; leaves have shape ``(b, ...)``."""
+    return jnp.where(chosen.reshape(-1, *[1] * (one.ndim - 1)), one, other)

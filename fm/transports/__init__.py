@@ -1,0 +1,1 @@
+"""Ways to reach a foundation model, all behind one port."""

@@ -1,0 +1,41 @@
+"""What must be settled before JAX is imported: the compilation cache, and settings that decide bits.
+
+Only variables that are unset are set: whoever sets one means it, and the fingerprint of the session records it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import MutableMapping
+from importlib import util
+
+from replay.operational import Operational, compile_cache
+
+CACHE_BYTES = 4 * 1024**3
+
+PINNED = {
+    "JAX_DEFAULT_PRNG_IMPL": "threefry2x32",
+    "JAX_THREEFRY_PARTITIONABLE": "true",
+    "JAX_ENABLE_X64": "false",
+}
+"""JAX's own defaults today, written down so that another default tomorrow changes no recording."""
+
+GPU_PLUGINS = ("jax_cuda12_plugin", "jax_cuda13_plugin")
+GPU_DETERMINISM = "--xla_gpu_deterministic_ops=true"
+
+
+def prepare(operational: Operational = Operational(), environ: MutableMapping[str, str] | None = None) -> None:
+    """Set what is unset. Compiled functions of more than half a second are kept between processes.
+
+    On a GPU sums are only repeatable with a flag of XLA's, at some cost of speed.
+    """
+    variables = os.environ if environ is None else environ
+    variables.setdefault("JAX_COMPILATION_CACHE_DIR", str(compile_cache(operational, variables)))
+    # A limit makes JAX lock the cache, without which two processes could read each other's half-written entries.
+    variables.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(CACHE_BYTES))
+    variables.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
+    for name, value in PINNED.items():
+        variables.setdefault(name, value)
+    flags = variables.get("XLA_FLAGS", "")
+    if "xla_gpu_deterministic_ops" not in flags and any(util.find_spec(name) for name in GPU_PLUGINS):
+        variables["XLA_FLAGS"] = f"{flags} {GPU_DETERMINISM}".strip()

@@ -1,0 +1,133 @@
+"""Operational settings: how a run is carried out, as against what it is.
+
+Nothing here may change an outcome that is compared on replay, so none of it is recorded as configuration: a run can be
+resumed or replayed elsewhere with another endpoint, another budget, another folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attrs import Attribute, evolve, field, frozen
+from attrs.validators import ge, gt, in_, optional
+
+from fm.budget import Budget, Prices
+from ledger.vocabulary.config import Config, FoundationModel
+from replay.fingerprint import cpu_digest
+
+if TYPE_CHECKING:
+    from fm.endpoint import Limits
+
+TRANSPORTS = ("http", "mailbox")
+UNDECLARED = FoundationModel().model
+"""The model name of a configuration that leaves the model to the environment, or to whoever answers the mailbox."""
+
+_PATH: dict[str, Any] = {"path": True}
+
+
+@frozen
+class Endpoint:
+    """Names of the environment variables that hold an OpenAI-compatible endpoint's base URL, key and model.
+
+    Only names are written in files: keys and addresses stay in the environment.
+    """
+
+    base_url_env: str = "OPENAI_BASE_URL"
+    key_env: str = "OPENAI_API_KEY"
+    model_env: str = "OPENAI_MODEL"
+
+
+@frozen
+class Spending:
+    """Limits that stop a run before the call that could exceed them; ``None`` sets none. Resuming continues the run.
+
+    ``tokens`` counts prompt and completion together. ``money`` is in the currency of the two prices, which are per
+    million tokens. ``reply_tokens`` is held for a reply whose length nothing limits.
+    """
+
+    calls: int | None = field(default=None, validator=optional(ge(0)))
+    tokens: int | None = field(default=None, validator=optional(ge(0)))
+    money: float | None = field(default=None, validator=optional(ge(0)))
+    prompt_price: float = field(default=0.0, validator=ge(0))
+    completion_price: float = field(default=0.0, validator=ge(0))
+    reply_tokens: int = field(default=16_384, validator=ge(1))
+
+    @money.validator
+    def _priced(self, _: Attribute[float | None], money: float | None) -> None:
+        if money is not None and self.prompt_price == 0 and self.completion_price == 0:
+            raise ValueError("'money' is limited but both prices are 0: set prompt_price and completion_price too")
+
+
+@frozen
+class Operational:
+    """The ``[operational]`` table of an experiment file.
+
+    ``timeout_seconds`` bounds one attempt of a call; ``retries`` counts further attempts after transport failures.
+    ``mailbox`` is the folder of prompt and answer files (by default inside the run). ``prompts_dir`` holds the user's
+    own templates; ``documents`` are files shown to the foundation model. A training phase writes a checkpoint
+    every ``checkpoint_seconds``. Relative paths are relative to the file that sets them.
+    """
+
+    transport: str = field(default="http", validator=in_(TRANSPORTS))
+    concurrency: int = field(default=4, validator=ge(1))
+    timeout_seconds: float = field(default=600.0, validator=gt(0))
+    retries: int = field(default=4, validator=ge(0))
+    endpoint: Endpoint = Endpoint()
+    embedding_endpoint: Endpoint = Endpoint()
+    budget: Spending = Spending()
+    mailbox: str | None = field(default=None, metadata=_PATH)
+    prompts_dir: str | None = field(default=None, metadata=_PATH)
+    documents: tuple[str, ...] = field(default=(), metadata=_PATH)
+    checkpoint_seconds: float = field(default=300.0, validator=gt(0))
+    compile_cache_dir: str | None = field(default=None, metadata=_PATH)
+
+
+def budget(operational: Operational) -> Budget:
+    """The spending limits as the calls are charged against them; money is exact as written, not as a binary float."""
+    spending = operational.budget
+    prices = Prices(_exact(spending.prompt_price), _exact(spending.completion_price))
+    money = None if spending.money is None else _exact(spending.money)
+    return Budget(spending.calls, spending.tokens, money, prices, spending.reply_tokens)
+
+
+def _exact(amount: float) -> Decimal:
+    return Decimal(repr(amount))
+
+
+def limits(operational: Operational) -> Limits:
+    """Patience and concurrency towards an endpoint."""
+    from fm.endpoint import Limits  # brings the client library, which audits and replays do without
+
+    return Limits(
+        timeout_seconds=operational.timeout_seconds, retries=operational.retries, concurrency=operational.concurrency
+    )
+
+
+def compile_cache(operational: Operational, environ: Mapping[str, str] = os.environ) -> Path:
+    """Where compiled functions are kept between processes.
+
+    Compiled code holds instructions of the processor it was made on, so each kind of processor has its own folder.
+    """
+    if operational.compile_cache_dir is not None:
+        base = Path(operational.compile_cache_dir)
+    elif configured := environ.get("JAX_COMPILATION_CACHE_DIR"):
+        return Path(configured)
+    else:
+        caches = environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        base = Path(caches) / "code-sharp-replay" / "jax"
+    return base / cpu_digest()[:16]
+
+
+def with_model(config: Config, operational: Operational, environ: Mapping[str, str] = os.environ) -> Config:
+    """The configuration with its model taken from the environment, if it names none and a run asks over HTTP.
+
+    The model is part of the value of every call, so it is recorded; only its source is the environment.
+    """
+    named = environ.get(operational.endpoint.model_env)
+    if config.foundation_model.model != UNDECLARED or operational.transport != "http" or not named:
+        return config
+    return evolve(config, foundation_model=evolve(config.foundation_model, model=named))
