@@ -165,8 +165,6 @@ class Endpoint:
         threading.Thread(target=work, name="fm-call", daemon=True).start()
         while not done.wait(POLL_SECONDS):
             self._raise_if_cancelled()
-        if not outcome:
-            raise TransportFailure(f"the call to {self.base_url} ended without a result: see the log, then resume")
         result = outcome[0]
         if isinstance(result, Exception):
             raise result
@@ -207,8 +205,10 @@ class Endpoint:
         except openai.APIConnectionError as error:
             cause = self._short(str(error.__cause__ or error))
             return EndpointDown(f"cannot reach {self.base_url} ({cause}): start it or mend its URL, then resume")
-        except openai.OpenAIError as error:
-            return TransportFailure(f"{self.base_url}: {self._short(str(error))}: mend this, then resume")
+        except Exception as error:
+            # Whatever the client raises holds the request in its frames, so only its words go on.
+            told = f"{type(error).__name__}: {self._short(str(error))}"
+            return TransportFailure(f"the call to {self.base_url} failed ({told}): mend this, then resume")
         return self._object(body)
 
     def _object(self, body: bytes) -> dict[str, Any] | FmError:

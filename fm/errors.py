@@ -14,7 +14,7 @@ class FmError(Exception):
         super().__init__(" ".join(message.split()))
 
 
-class TransportFailure(FmError):  # noqa: N818
+class TransportFailure(FmError):
     """A request could not be answered; the run stops and can be resumed."""
 
 
@@ -34,9 +34,9 @@ class Cancelled(TransportFailure):
     """The wait for an answer was called off."""
 
 
-class BudgetExceeded(FmError):  # noqa: N818
+class BudgetExceeded(FmError):
     """The next call could exceed a budget; it was not made."""
 
 
-class EmbeddingFailure(FmError):  # noqa: N818
+class EmbeddingFailure(FmError):
     """Texts could not be embedded."""

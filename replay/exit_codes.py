@@ -102,9 +102,11 @@ _BY_TYPE: tuple[tuple[type[BaseException], ExitCode], ...] = (
 
 _BY_NAME: Mapping[str, ExitCode] = MappingProxyType(
     {
+        "engine.archive.archive.ArchiveError": ExitCode.DAMAGED,
         "engine.worlds.registry.UnknownWorld": ExitCode.UNKNOWN_WORLD,
         "engine.worlds.stripping.StrippingFailed": ExitCode.ENVIRONMENT,
         "engine.checkpoint.CheckpointError": ExitCode.DAMAGED,
+        "replay.commands.refusal.Refused": ExitCode.USAGE,
         "replay.reproduce.MissingRecording": ExitCode.MISSING_RECORDING,
         "replay.runner.agents.NoAgent": ExitCode.MISSING_RECORDING,
         "replay.runner.interrupt.Interrupted": ExitCode.INTERRUPTED,

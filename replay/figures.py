@@ -110,7 +110,7 @@ def _figure(width: float, height: float, title: str, banner: str) -> tuple[Figur
     axes = figure.subplots()
     figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold", color=INK, parse_math=False)
     if banner:
-        text = textwrap.fill(label(" ".join(banner.split()), 400), max(40, int(width * 13)))
+        text = textwrap.fill(label(" ".join(banner.split()), 300), max(40, int(width * 13)))
         figure.supxlabel(text, x=0.01, ha="left", fontsize=8, color=VERMILION, fontweight="bold", parse_math=False)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -188,7 +188,9 @@ def archive_graph(view: View, banner: str = "") -> Figure | str:
     axes.set_ylim(plan.rows + 0.05, -0.05)
     axes.set_xticks(range(columns), [str(x) for x in range(columns)])
     axes.set_yticks([])
-    axes.set_xlabel("depth: longest chain of prerequisites (arrows lead from prerequisite to skill)", fontsize=8, color=INK)
+    axes.set_xlabel(
+        "depth: longest chain of prerequisites (arrows lead from prerequisite to skill)", fontsize=8, color=INK
+    )
     for spine in axes.spines.values():
         spine.set_visible(False)
     bar = figure.colorbar(ScalarMappable(Normalize(0, 1), shades), ax=axes, fraction=0.025, pad=0.01)
@@ -232,7 +234,9 @@ def _folded(name: str, width: int = 18) -> str:
     if len(name) <= width:
         return name
     middle = len(name) // 2
-    breaks = [i for i in range(4, len(name) - 3) if (name[i].isupper() and not name[i - 1].isupper()) or name[i - 1] == "_"]
+    breaks = [
+        i for i in range(4, len(name) - 3) if (name[i].isupper() and not name[i - 1].isupper()) or name[i - 1] == "_"
+    ]
     at = min(breaks, key=lambda i: abs(i - middle), default=middle)
     return f"{name[:at]}\n{name[at:]}"
 
@@ -320,7 +324,9 @@ def _rows(
             top += _height(node)
     for _ in range(SWEEPS):
         for layer in layers:
-            wanted = {node: _mean([rows[each] for each in (*before.get(node, ()), *after.get(node, ()))]) for node in layer}
+            wanted = {
+                node: _mean([rows[each] for each in (*before.get(node, ()), *after.get(node, ()))]) for node in layer
+            }
             linked = {node: wanted[node] if node in before or node in after else rows[node] for node in layer}
             rows.update(_spread(layer, linked, tallest))
     return rows, tallest
@@ -357,7 +363,7 @@ def skills(rows: Sequence[SkillRow], banner: str = "", second: str = "reproduced
     """Success rate of each skill: recorded, reproduced, and the prediction interval where one is known."""
     shown = rows[:MOST_SKILLS]
     title = "Success rate of skills: recorded and " + second + _cut(shown, rows)
-    figure, axes = _figure(7.5, 1.5 + 0.27 * len(shown), title, banner)
+    figure, axes = _figure(7.5, max(2.4, 1.5 + 0.27 * len(shown)), title, banner)
     axes.hlines(range(len(shown)), 0, 1, color=PALE, linewidth=0.6, zorder=0)
     banded = [(y, row.interval) for y, row in enumerate(shown) if row.interval is not None]
     if banded:
@@ -395,7 +401,9 @@ def skills(rows: Sequence[SkillRow], banner: str = "", second: str = "reproduced
 def achievements(rows: Sequence[AchievementRow], banner: str = "", second: str = "reproduced") -> Figure:
     """The world's own achievements while pursuing the matched skill, with the paper's numbers where its text has any."""
     shown = rows[:MOST_SKILLS]
-    figure, axes = _figure(8.5, 1.6 + 0.36 * len(shown), "Achievements of the world, by the world's own flags", banner)
+    figure, axes = _figure(
+        8.5, max(2.6, 1.6 + 0.36 * len(shown)), "Achievements of the world, by the world's own flags", banner
+    )
     places = list(range(len(shown)))
     recorded = [_value(row.recorded) for row in shown]
     again = [(y, row.reproduced) for y, row in enumerate(shown) if row.reproduced is not None]
@@ -403,7 +411,15 @@ def achievements(rows: Sequence[AchievementRow], banner: str = "", second: str =
     axes.barh([y - shift for y in places], recorded, height=0.34, color=BLUE, label="recorded")
     if again:
         heights = [_value(rate) for _, rate in again]
-        axes.barh([y + 0.18 for y, _ in again], heights, height=0.34, color=ORANGE, hatch="//", edgecolor="white", label=second)
+        axes.barh(
+            [y + 0.18 for y, _ in again],
+            heights,
+            height=0.34,
+            color=ORANGE,
+            hatch="//",
+            edgecolor="white",
+            label=second,
+        )
     for y, row in enumerate(shown):
         if row.paper and row.paper != "not public":
             axes.text(1.02, y, label(row.paper, 40), va="center", fontsize=7, color=GREY, parse_math=False)
@@ -416,7 +432,15 @@ def achievements(rows: Sequence[AchievementRow], banner: str = "", second: str =
     axes.grid(axis="x", color=PALE, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.set_xlabel("episodes in which the flag was set", fontsize=8, color=INK)
-    axes.set_title("right: what the paper's text says, at the paper's scale (blank: not public)", fontsize=7, color=GREY, loc="right")
+    axes.text(
+        1.02,
+        1.01,
+        "the paper's text,\nat the paper's scale\n(blank: not public)",
+        transform=axes.transAxes,
+        va="bottom",
+        fontsize=7,
+        color=GREY,
+    )
     _legend(axes, 2)
     return figure
 

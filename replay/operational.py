@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attrs import Attribute, evolve, field, frozen
 from attrs.validators import ge, gt, in_, optional
 
-from fm.budget import Budget, Prices
 from ledger.vocabulary.config import Config, FoundationModel
 from replay.fingerprint import cpu_digest
-
-if TYPE_CHECKING:
-    from fm.endpoint import Limits
 
 TRANSPORTS = ("http", "mailbox")
 UNDECLARED = FoundationModel().model
@@ -46,7 +41,7 @@ class Spending:
     """Limits that stop a run before the call that could exceed them; ``None`` sets none. Resuming continues the run.
 
     ``tokens`` counts prompt and completion together. ``money`` is in the currency of the two prices, which are per
-    million tokens. ``reply_tokens`` is held for a reply whose length nothing limits.
+    million tokens.
     """
 
     calls: int | None = field(default=None, validator=optional(ge(0)))
@@ -54,7 +49,6 @@ class Spending:
     money: float | None = field(default=None, validator=optional(ge(0)))
     prompt_price: float = field(default=0.0, validator=ge(0))
     completion_price: float = field(default=0.0, validator=ge(0))
-    reply_tokens: int = field(default=16_384, validator=ge(1))
 
     @money.validator
     def _priced(self, _: Attribute[float | None], money: float | None) -> None:
@@ -84,27 +78,6 @@ class Operational:
     documents: tuple[str, ...] = field(default=(), metadata=_PATH)
     checkpoint_seconds: float = field(default=300.0, validator=gt(0))
     compile_cache_dir: str | None = field(default=None, metadata=_PATH)
-
-
-def budget(operational: Operational) -> Budget:
-    """The spending limits as the calls are charged against them; money is exact as written, not as a binary float."""
-    spending = operational.budget
-    prices = Prices(_exact(spending.prompt_price), _exact(spending.completion_price))
-    money = None if spending.money is None else _exact(spending.money)
-    return Budget(spending.calls, spending.tokens, money, prices, spending.reply_tokens)
-
-
-def _exact(amount: float) -> Decimal:
-    return Decimal(repr(amount))
-
-
-def limits(operational: Operational) -> Limits:
-    """Patience and concurrency towards an endpoint."""
-    from fm.endpoint import Limits  # brings the client library, which audits and replays do without
-
-    return Limits(
-        timeout_seconds=operational.timeout_seconds, retries=operational.retries, concurrency=operational.concurrency
-    )
 
 
 def compile_cache(operational: Operational, environ: Mapping[str, str] = os.environ) -> Path:

@@ -77,7 +77,9 @@ def caveats(done: Reproduction) -> tuple[str, ...]:
         )
     if done.changes:
         bits = "the same" if done.same_fingerprint else "another"
-        found.append(f"software or machine differ from the recording's, with {bits} fingerprint (see the list of changes)")
+        found.append(
+            f"software or machine differ from the recording's, with {bits} fingerprint (see the list of changes)"
+        )
     return tuple(found)
 
 
@@ -246,7 +248,13 @@ def achievement_table(rows: tuple[AchievementRow, ...], reproduced: str = "repro
 def archive_table(view: View) -> Table:
     """The archive: rates of the last evaluation, prerequisites, versions."""
     table = _table(
-        "Skill archive", "skill", "category", "requires", "versions", "success rate", numbers=("versions", "success rate")
+        "Skill archive",
+        "skill",
+        "category",
+        "requires",
+        "versions",
+        "success rate",
+        numbers=("versions", "success rate"),
     )
     for entry in view.entries:
         requires = ", ".join(dict.fromkeys(entry.requires)) or "–"

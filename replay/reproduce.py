@@ -159,7 +159,7 @@ def reproduce(
         same_fingerprint=False,
     )
     if not verification.ok:
-        why = "; ".join(verification.problems) or "the ledger is damaged"
+        why = "; ".join(map(str, verification.problems)) or "the ledger is damaged"
         return evolve(start, explanation=f"the recording is not what was published: {why}")
     recording = load(folder.run)
     present = fingerprint.facts()
@@ -182,7 +182,7 @@ def reproduce(
             return evolve(static, seconds=time.monotonic() - began)
         trained = _smoke if profile == "smoke" else _retrained
         done = trained(static, recording, performers, folder, display)
-        return evolve(_with_achievements(done, recording, paper), seconds=time.monotonic() - began)
+        return evolve(with_paper(done, recording, paper), seconds=time.monotonic() - began)
     finally:
         agents.close()
 
@@ -280,7 +280,7 @@ def _retrained(
     replayed = _drive(recording, performers, use, _never)
     report = DivergenceReport((*start.report.divergences, *replayed.report.divergences))
     expected = folder.expected
-    rows = _skill_rows(replayed, recording, expected)
+    rows = skill_rows(replayed, recording, expected)
     level, explanation, code = _judge(replayed, rows, expected)
     return evolve(
         start,
@@ -290,7 +290,7 @@ def _retrained(
         exit_code=code,
         skills=rows,
         adopted=replayed.adopted,
-        achievements=_achievement_rows(replayed, recording),
+        achievements=achievement_rows(replayed, recording),
     )
 
 
@@ -317,7 +317,8 @@ def _judge(
     return Level.STATISTICAL, why, ExitCode.OK
 
 
-def _skill_rows(replayed: Replayed, recording: Recording, expected: Expected | None) -> tuple[SkillRow, ...]:
+def skill_rows(replayed: Replayed, recording: Recording, expected: Expected | None) -> tuple[SkillRow, ...]:
+    """Rates of the final evaluation, recorded and reproduced; empty if the recording never came to it."""
     recorded, again = _pair(FINAL, replayed, recording)
     intervals = expected.intervals if expected is not None else {}
     rows = []
@@ -342,7 +343,8 @@ def _pair(path: str, replayed: Replayed, recording: Recording) -> tuple[Evaluate
     return evaluated(recording.outcome(path)), evaluated(both[1] if both is not None else None)
 
 
-def _achievement_rows(replayed: Replayed, recording: Recording) -> tuple[AchievementRow, ...]:
+def achievement_rows(replayed: Replayed, recording: Recording) -> tuple[AchievementRow, ...]:
+    """The world's achievements in the final evaluation, pursued as their matched skills; ``paper`` is still empty."""
     matched = next(
         (
             each.step.effect.decision
@@ -363,8 +365,9 @@ def _achievement_rows(replayed: Replayed, recording: Recording) -> tuple[Achieve
     return tuple(rows)
 
 
-def _with_achievements(
+def with_paper(
     done: Reproduction, recording: Recording, paper: Callable[[str, str], str]
 ) -> Reproduction:
+    """The same reproduction with the paper's number beside each achievement."""
     world = recording.started.config.world
     return evolve(done, achievements=tuple(evolve(row, paper=paper(world, row.name)) for row in done.achievements))

@@ -157,6 +157,8 @@ class Algebra:
         if no.op == "select" and no.operands[0] == test:
             no = no.operands[2]
         if yes.dtype == "bool":
+            yes = self.like(True, yes) if yes == test else yes
+            no = self.like(False, no) if no == test else no
             first, second = scalar_of(yes), scalar_of(no)
             if first is not None:
                 return self.or_(test, no) if first else self.and_(self.not_(test), no)

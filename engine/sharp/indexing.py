@@ -28,12 +28,13 @@ class SliceValue:
     step: Any
 
 
-NEW_AXIS = object()
 ELLIPSIS = object()
 
 
 class Indexing:
     """Subscripts of arrays and tuples."""
+
+    ellipsis = ELLIPSIS
 
     def __init__(self, numeric: Numeric, warn: Callable[[str], None]) -> None:
         self.numeric = numeric
@@ -77,7 +78,7 @@ class Indexing:
         fresh: list[int] = []
         axis = kept = 0
         for part in parts:
-            if part is NEW_AXIS or part is None:
+            if part is None:
                 fresh.append(kept)
                 kept += 1
                 continue
@@ -124,7 +125,7 @@ class Indexing:
         if count > 1:
             raise Refused("shape", "an index can hold one ... only")
         place = next(index for index, part in enumerate(parts) if part is ELLIPSIS)
-        used = sum(1 for part in parts if part is not None and part is not NEW_AXIS) - 1
+        used = sum(1 for part in parts if part is not None) - 1
         return parts[:place] + [SliceValue(None, None, None)] * max(rank - used, 0) + parts[place + 1 :]
 
     def _position(self, part: Any, size: int) -> int | Node:

@@ -72,7 +72,8 @@ class _Programs:
 
     def __init__(self, world: World) -> None:
         step, view = jax.vmap(world.step), jax.vmap(world.view)
-        self.reset = jax.jit(jax.vmap(world.reset))
+        # A game's world may take megabytes to make: in chunks it stays in the processor's cache.
+        self.reset = jax.jit(lambda keys: jax.lax.map(world.reset, keys, batch_size=64))
         self.view = jax.jit(view)
         self.stage = jax.jit(jax.vmap(world.stage)) if isinstance(world, Staging) else None
 

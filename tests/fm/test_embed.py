@@ -71,8 +71,9 @@ def test_an_endpoint_answers_in_any_order_and_length() -> None:
     body = vectors([3.0, 4.0], [0.0, 2.0])
     body["data"].reverse()
     with serving(Answer(body)) as script:
-        embedder = OpenAiEmbedder(Endpoint(script.url), model="served")
-        embedded = embedder.embed(call("a", "b", model="named"))
+        endpoint = Endpoint(script.url)
+        embedded = OpenAiEmbedder(endpoint, model="served").embed(call("a", "b", model="named"))
+        endpoint.close()
     assert embedded.dimensions == 2
     assert [row.tolist() for row in arrays(embedded)] == [
         [float(np.float32(0.6)), float(np.float32(0.8))],

@@ -4,6 +4,7 @@ import json
 import logging
 import socket
 import threading
+import time
 import traceback
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -352,7 +353,8 @@ def test_a_slow_answer_is_given_up(make_ask: MakeAsk) -> None:
         with pytest.raises(EndpointDown) as caught:
             transport.ask(make_ask())
         check_failure(caught.value, "within 0.1 s in 2 tries")
-        assert len(script.bodies) == 2
+        while len(script.bodies) < 2:  # the server may read the second try after it was given up
+            time.sleep(0.01)
 
 
 def test_a_call_can_be_called_off(make_ask: MakeAsk) -> None:

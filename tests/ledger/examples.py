@@ -59,7 +59,7 @@ def some_events() -> list[Event]:
 
 def many_events(count: int) -> list[Event]:
     """Progress rows, each a little different."""
-    return [Progress(Path("iteration=0/train"), i, count, None, (Metric("reward", i / 7),)) for i in range(count)]
+    return [Progress(Path("iteration=0/train"), i, 1000, None, (Metric("reward", i / 7),)) for i in range(count)]
 
 
 def write_run(directory: Folder, batches: list[list[Event]], *, status: str = "open", **options: Any) -> Folder:

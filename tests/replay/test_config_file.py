@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,10 @@ from attrs import evolve, fields, has
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fm.budget import Budget
-from fm.endpoint import Limits
 from ledger.vocabulary.ask import Sampling
 from ledger.vocabulary.config import Agent, Config, Discovery, FoundationModel, Ppo
 from replay.config_file import ConfigError, load, load_all, loads, profiles, to_toml
-from replay.operational import Operational, budget, compile_cache, limits, with_model
+from replay.operational import Operational, compile_cache, with_model
 
 REPRODUCTION = Path(__file__).parents[2] / "reproductions" / "craftax_classic"
 
@@ -194,20 +191,6 @@ def test_the_model_comes_from_the_environment_only_when_asked_over_http() -> Non
     assert with_model(Config(), Operational(), {}) == Config()
     named = Config(foundation_model=FoundationModel(model="other"))
     assert with_model(named, Operational(), environ) == named
-
-
-def test_limits_reach_those_who_keep_them(experiment: Path) -> None:
-    table = "calls=9", "tokens=10", "money=0.3", "prompt_price=0.1", "completion_price=2", "reply_tokens=7"
-    overrides = [f"operational.budget.{each}" for each in table]
-    overrides += ["operational.retries=1", "operational.timeout_seconds=2.5", "operational.concurrency=3"]
-    operational = load_all(experiment, overrides=overrides).operational
-    kept = budget(operational)
-    assert (kept.calls, kept.tokens, kept.reply_tokens) == (9, 10, 7)
-    assert (kept.money, kept.prices.prompt, kept.prices.completion) == (Decimal("0.3"), Decimal("0.1"), Decimal("2.0"))
-    patience = limits(operational)
-    assert (patience.retries, patience.timeout_seconds, patience.concurrency) == (1, 2.5, 3)
-    assert budget(Operational()) == Budget()
-    assert limits(Operational()) == Limits()
 
 
 def test_compiled_functions_of_different_processors_do_not_meet(tmp_path: Path) -> None:

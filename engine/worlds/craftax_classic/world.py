@@ -12,6 +12,7 @@ from craftax.craftax_classic.game_logic import craftax_step
 from craftax.craftax_classic.renderer import render_craftax_symbolic
 from craftax.craftax_classic.world_gen import generate_world
 
+from engine.worlds.compiler import check_compiler
 from engine.worlds.craftax_classic.picture import picture
 from engine.worlds.craftax_classic.schema import SCHEMA
 from engine.worlds.craftax_classic.staging import stage
@@ -28,6 +29,9 @@ class CraftaxClassic:
     A state is the package's ``EnvState`` with strongly typed leaves and its random key as raw data, so that a reset and
     a step have the same structure, shapes and types (``lax.scan``, ``where``, checkpoints). Use one kind of random key
     for resets and steps. Stepping a state whose episode has ended is defined and goes on; the caller resets.
+
+    Raises:
+        CompilerFault: when the compiler computes batches of worlds wrongly and its flag was not set in time.
     """
 
     name = "craftax_classic"
@@ -37,6 +41,7 @@ class CraftaxClassic:
     achievement_names = tuple(_NAMES[index] for index in range(len(_NAMES)))
 
     def __init__(self) -> None:
+        check_compiler()
         self._params = EnvParams()
         self._static = StaticEnvParams()
 

@@ -32,6 +32,7 @@ PROGRAMS: dict[str, tuple[Success, tuple[Condition, ...]]] = {
     "Always": (lambda now, before: jnp.bool_(True), ()),
     "Never": (lambda now, before: jnp.bool_(False), ()),
     "NeverWithoutDoor": (lambda now, before: jnp.bool_(False), (lambda now: now["door_open"],)),
+    "NeverAimsFar": (lambda now, before: now["position"] >= 4, (lambda now: now["door_open"],)),
     "Cooled": (lambda now, before: now["warmth"] < before["warmth"], ()),
     "BackToStart": (lambda now, before: (now["position"] == 1) & (before["position"] > 2), ()),
 }
@@ -81,6 +82,8 @@ CHAIN = (skill("TakeKey"), skill("OpenDoor", "TakeKey"), skill("LightLamp", "Ope
 class Scripted:
     """A network that plays ``script[age]``, and ``script[-1]`` beyond its end; its value is 100 + active skill's row.
 
+    An empty script plays every action with equal probability.
+
     ``skills`` returns each skill's row number, found by the order of the tables, so values show the conditioning.
     """
 
@@ -100,6 +103,8 @@ class Scripted:
         return ()
 
     def act(self, parameters: Any, cache: Any, observation: jax.Array, skill: jax.Array, age: jax.Array) -> Step:
+        if not self.script:
+            return Step(jnp.zeros((age.shape[0], self.actions)), 100.0 + skill, (), ())
         action = jnp.asarray(self.script)[jnp.minimum(age, len(self.script) - 1)]
         logits = jnp.where(action[:, None] == jnp.arange(self.actions)[None, :], 1e6, 0.0)
         return Step(logits, 100.0 + skill, (), ())

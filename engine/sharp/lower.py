@@ -1,0 +1,271 @@
+"""The compiler of one program: methods inlined, each condition lowered to one boolean scalar node."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from attrs import define, frozen
+
+from engine.sharp.graph import Graph, Node, scalar_of
+from engine.sharp.indexing import Indexing
+from engine.sharp.limits import Limits, Meter
+from engine.sharp.numeric import Numeric, is_number
+from engine.sharp.refusals import Refused
+from engine.sharp.scope import BASES, TYPING, UNSET, Env, protected, world_scope
+from engine.sharp.shaping import Shaping
+from engine.sharp.statements import Statements
+from engine.sharp.values import Items, LocalFunction, SelfValue, StateValue, Traced, Unusable, kind_of
+from engine.worlds.schema import Schema
+
+OBJECTS = frozenset({"self", "cls", "this", "_self", "_"})
+MAX_CALLS = 16
+
+
+@frozen
+class Signature:
+    """Which parameters of a condition are the object, the state and the previous state."""
+
+    has_self: bool
+    states: int
+
+
+@define(eq=False)
+class _Frames:
+    """Counts calls, so that lists and local functions know where they belong."""
+
+    last: int = 0
+
+
+class Compiler(Statements):
+    """Compiles one class against one world's schema. Not reusable."""
+
+    def __init__(self, schema: Schema, limits: Limits) -> None:
+        self.schema = schema
+        self.scope = world_scope(schema)
+        self.guarded = protected(schema)
+        self.meter = Meter(limits)
+        self.nodes = Shaping(Graph(self.meter))
+        self.numeric = Numeric(self.nodes, self.meter)
+        self.warnings: list[str] = []
+        self.normalisations: list[str] = []
+        self.indexing = Indexing(self.numeric, self.warn)
+        self.class_name = ""
+        self.class_values: dict[str, Any] = {}
+        self.methods: dict[str, ast.FunctionDef] = {}
+        self.nesting = 0
+        self.module = Env()
+        self.env = self.module
+        self.calls: list[str] = []
+        self._frames = _Frames()
+
+    # --- notes -------------------------------------------------------------------------------------------------------
+
+    def warn(self, text: str) -> None:
+        """A warning that the judge sees, with its line, once."""
+        line = f"line {self.meter.line}: {text}"
+        if line not in self.warnings:
+            self.warnings.append(line)
+
+    def note(self, text: str) -> None:
+        """A normalisation, once."""
+        if text not in self.normalisations:
+            self.normalisations.append(text)
+
+    def check_import(self, node: ast.Import | ast.ImportFrom) -> None:
+        """Accept an import that only names what is in scope, and drop it."""
+        for alias in node.names:
+            bound = alias.asname or alias.name.split(".")[0]
+            if isinstance(node, ast.Import):
+                fine = (alias.name, bound) in (("jax.numpy", "jnp"), ("jax", "jax"), ("jax.numpy", "jax"), ("jax.lax", "lax"), ("jax.lax", "jax"))
+                fine = fine or (alias.name == "typing" and alias.asname is None)
+            elif node.module in ("__future__", "typing"):
+                fine = alias.name in TYPING and alias.asname is None
+            elif node.module == "jax":
+                fine = (alias.name, bound) in (("numpy", "jnp"), ("lax", "lax"))
+            else:
+                known = {*self.schema.enums, *self.schema.constants, *self.schema.helpers, *BASES}
+                fine = alias.name in known and bound == alias.name
+            if not fine:
+                module = getattr(node, "module", None)
+                name = f"{module}.{alias.name}" if module else alias.name
+                hint = "use jnp, which is in scope" if "numpy" in name else "leave it out: everything a program may use is in scope"
+                raise Refused("grammar", f"import of {name} is not part of the language", hint, node.lineno, node.col_offset + 1)
+        self.note("imports dropped")
+
+    # --- calls -------------------------------------------------------------------------------------------------------
+
+    def call_method(self, name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+        """Inline a method with the object bound to its first parameter, if it has one."""
+        definition = self.methods[name]
+        parameters = definition.args.posonlyargs + definition.args.args
+        given = bool(arguments) and isinstance(arguments[0], SelfValue)
+        takes = bool(parameters) and (
+            parameters[0].arg in OBJECTS or len(parameters) == len(arguments) + len(keywords) + 1
+        )
+        if takes and not given:
+            arguments = [SelfValue(), *arguments]
+        return self._inline(definition, arguments, keywords, self.module)
+
+    def call_local(self, function: LocalFunction, arguments: list[Any], keywords: dict[str, Any], env: Env) -> Any:
+        """Inline a function where its names are known."""
+        if function.frame == 0:
+            return self._inline(function.definition, arguments, keywords, self.module)
+        if function.frame != env.frame:
+            raise Refused("grammar", f"{function.definition.name} was not defined here", "make it a method of the class")
+        return self._inline(function.definition, arguments, keywords, env)
+
+    def _inline(self, definition: ast.FunctionDef, arguments: list[Any], keywords: dict[str, Any], parent: Env) -> Any:
+        name = definition.name
+        if name in self.calls:
+            raise Refused("grammar", f"{name} calls itself", "recursion is not part of the language: use for over a static range")
+        if len(self.calls) >= MAX_CALLS:
+            raise Refused("budget", f"helpers call helpers more than {MAX_CALLS} deep")
+        self._frames.last += 1
+        env = Env(parent=parent, assigned=assigned_names(definition), frame=self._frames.last)
+        self._bind(definition, arguments, keywords, env)
+        self.calls.append(name)
+        before = self.env
+        try:
+            self.block(definition.body, env)
+        finally:
+            self.calls.pop()
+            self.env = before
+        value = self._result(env)
+        if isinstance(value, Unusable):
+            raise Refused("type", f"{name}: {value.reason}", value.suggestion)
+        if isinstance(value, LocalFunction):
+            raise Refused("grammar", "a function cannot be returned")
+        return value
+
+    def _result(self, env: Env) -> Any:
+        if env.returned is False or env.result is UNSET:
+            return None
+        if env.returned is True:
+            return env.result
+        return self.numeric.merge(self.numeric.node_of(env.returned), env.result, None)
+
+    def _bind(self, definition: ast.FunctionDef, arguments: list[Any], keywords: dict[str, Any], env: Env) -> None:
+        args = definition.args
+        positional = args.posonlyargs + args.args
+        name = definition.name
+        if len(arguments) > len(positional):
+            raise Refused("call", f"{name} takes {len(positional)} arguments, not {len(arguments)}")
+        values = {parameter.arg: value for parameter, value in zip(positional, arguments, strict=False)}
+        allowed = [parameter.arg for parameter in args.args + args.kwonlyargs]
+        for keyword, value in keywords.items():
+            if keyword not in allowed or keyword in values:
+                raise Refused("call", f"{name} has no free argument called {keyword}")
+            values[keyword] = value
+        defaults = dict(zip([parameter.arg for parameter in positional[len(positional) - len(args.defaults) :]], args.defaults, strict=True))
+        defaults.update(
+            {parameter.arg: default for parameter, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is not None}
+        )
+        for parameter in positional + args.kwonlyargs:
+            if parameter.arg in self.scope or parameter.arg in self.guarded:
+                raise Refused(
+                    "name", f"the parameter {parameter.arg} hides a name in scope", f"call it {parameter.arg}_",
+                    parameter.lineno, parameter.col_offset + 1,
+                )  # fmt: skip
+            if parameter.arg not in values:
+                if parameter.arg not in defaults:
+                    raise Refused("call", f"{name} needs its argument {parameter.arg}")
+                values[parameter.arg] = self.constant_expression(defaults[parameter.arg], "a default")
+        env.names.update(values)
+
+    def constant_expression(self, node: ast.expr, what: str) -> Any:
+        """A value that does not depend on the state, evaluated where class constants are known."""
+        env = Env(names=dict(self.class_values), parent=self.module)
+        value = self.expression(node, env)
+        if isinstance(value, Items) and value.kind == "list":
+            return Items(list(value.items), "tuple", value.present)  # shared between calls, so it cannot grow
+        if is_number(value) or value is None or isinstance(value, (Items, Traced, str)):
+            return value
+        raise Refused("type", f"{what} must be a number, a tuple or an array, not {kind_of(value)}", None, node.lineno, node.col_offset + 1)
+
+    # --- conditions --------------------------------------------------------------------------------------------------
+
+    def signature(self, arguments: ast.arguments, what: str) -> Signature:
+        """How a condition takes its states; parameter names are free, their order is not."""
+        names = _state_parameters(arguments)
+        if any(default is None for default in arguments.kw_defaults):
+            raise Refused("call", f"{what} takes (self, state, previous)")
+        has_self = bool(names) and (names[0] in OBJECTS or len(names) == 3)
+        states = len(names) - has_self
+        if not 1 <= states <= 2:
+            raise Refused("call", f"{what} takes {len(names)} parameters", "write (self, state, previous) or (self, state)")
+        if states == 2 and names[has_self].lower().startswith(("prev", "old", "last", "before")):
+            self.warn(f"{what} takes the current state first, whatever its parameters are called; here the first is {names[has_self]}")
+        if not has_self:
+            self.note(f"{what} without self")
+        return Signature(has_self, states)
+
+    def condition(self, source: ast.FunctionDef | ast.Lambda, what: str) -> Node:
+        """The boolean scalar that a success method or a condition computes."""
+        signature = self.signature(source.args, what)
+        states = [StateValue("state", self.schema.state, ()), StateValue("previous", self.schema.state, ())]
+        arguments: list[Any] = [SelfValue()] if signature.has_self else []
+        arguments.extend(states[: signature.states])
+        self.meter.line = source.lineno
+        try:
+            if isinstance(source, ast.Lambda):
+                body = ast.copy_location(ast.Return(source.body), source)
+                definition = ast.FunctionDef(what, source.args, [body], [])
+                value = self._inline(ast.copy_location(definition, source), arguments, {}, self.module)
+            else:
+                value = self._inline(source, arguments, {}, self.module)
+            return self.output(value, what)
+        except Refused as refused:
+            raise refused.placed(source.lineno, source.col_offset + 1) from None
+
+    def output(self, value: Any, what: str) -> Node:
+        """A result as a boolean scalar; integers that can only be 0 or 1 count."""
+        advice = "return a comparison, such as state.x >= 1"
+        if isinstance(value, Traced):
+            if value.shape != ():
+                raise Refused("output", f"{what} returns {kind_of(value)}, not one truth value", "add .any() or .all()")
+            if value.dtype == "int32" and value.node.bounds is not None and 0 <= value.node.bounds[0] <= value.node.bounds[1] <= 1:
+                self.note(f"{what} made a truth value")
+            elif value.dtype != "bool":
+                raise Refused("output", f"{what} returns {kind_of(value)}, not a truth value", advice)
+            node = self.nodes.cast(self.numeric.fill(value, 0), "bool")
+        elif value is None or isinstance(value, bool) or (isinstance(value, int) and value in (0, 1)):
+            node = self.nodes.constant(bool(value), "bool")
+        else:
+            raise Refused("output", f"{what} returns {kind_of(value)}, not a truth value", advice)
+        known = scalar_of(node)
+        if known is not None:
+            hint = None if value is not None else "does every path return a value?"
+            raise Refused("output", f"{what} is always {bool(known)}: it does not depend on the state", hint)
+        return node
+
+
+def _state_parameters(arguments: ast.arguments) -> list[str]:
+    """The parameters that receive the object and the states: those without a default, or with the default None."""
+    positional = arguments.posonlyargs + arguments.args
+    required = len(positional) - len(arguments.defaults)
+    names = [parameter.arg for parameter in positional[:required]]
+    for parameter, default in zip(positional[required:], arguments.defaults, strict=True):
+        if not (isinstance(default, ast.Constant) and default.value is None):
+            break
+        names.append(parameter.arg)
+    return names
+
+
+def assigned_names(definition: ast.FunctionDef) -> frozenset[str]:
+    """Names that are local to a function because it binds them somewhere, as Python decides."""
+    found = {parameter.arg for parameter in definition.args.posonlyargs + definition.args.args + definition.args.kwonlyargs}
+    stack: list[ast.AST] = list(definition.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+            continue
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.Lambda)):
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        stack.extend(ast.iter_child_nodes(node))
+    return frozenset(found)
+
+

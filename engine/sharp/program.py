@@ -1,0 +1,131 @@
+"""From text to a compiled program or a refusal. The text is parsed and interpreted abstractly; it is never executed."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from functools import lru_cache
+
+from attrs import field, frozen
+
+from engine.sharp.grammar import canonical, parse
+from engine.sharp.graph import GRAMMAR, Node
+from engine.sharp.limits import LIMITS, Limits
+from engine.sharp.lower import Compiler
+from engine.sharp.names import check_names
+from engine.sharp.normalise import normalise
+from engine.sharp.outline import read_class, read_module
+from engine.sharp.refusals import Refused
+from engine.worlds.schema import Schema
+from ledger.vocabulary.vet import Refusal, Requirement
+
+CACHED_PROGRAMS = 512
+
+
+@frozen
+class Used:
+    """What of its budgets a program used."""
+
+    source_bytes: int
+    iterations: int
+    steps: int
+    operations: int
+    work: int
+
+
+@frozen
+class CompiledProgram:
+    """An accepted program: its graphs, its hashes, and what was noted on the way.
+
+    ``success`` and ``conditions`` are roots of operation graphs, boolean scalars of the current and previous state.
+    ``source_hash`` identifies the canonical syntax tree, ``meaning`` the success graph, ``requires_meaning`` the
+    ordered pairs of condition meaning and prerequisite (all SHA-256 in hexadecimal).
+    """
+
+    name: str
+    description: str
+    source: str
+    source_hash: str
+    meaning: str
+    requires: tuple[Requirement, ...]
+    requires_meaning: str
+    normalisations: tuple[str, ...]
+    warnings: tuple[str, ...]
+    success: Node
+    conditions: tuple[Node, ...]
+    used: Used = field(eq=False)
+
+
+def parse_program(source: str, schema: Schema, limits: Limits = LIMITS) -> CompiledProgram | Refusal:
+    """Compile ``source`` for the world of ``schema``. Pure: equal inputs give equal results; needs no JAX.
+
+    No property of the text makes it raise; a text that is no program comes back as a ``Refusal``.
+    """
+    return _parse(source, _Identified(schema), limits)
+
+
+class _Identified:
+    """A schema as a cache key: the object itself, kept alive by the key."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identified) and self.schema is other.schema
+
+    def __hash__(self) -> int:
+        return id(self.schema)
+
+
+@lru_cache(maxsize=CACHED_PROGRAMS)
+def _parse(text: str, key: _Identified, limits: Limits) -> CompiledProgram | Refusal:
+    try:
+        return _compiled(text, key.schema, limits)
+    except Refused as refused:
+        return refused.refusal()
+
+
+def _compiled(text: str, schema: Schema, limits: Limits) -> CompiledProgram:
+    normalised = normalise(text, limits)
+    if not normalised.source:
+        raise Refused("syntax", "the text is empty", "write one class with a success method")
+    tree = parse(normalised.source, limits)
+    compiler = Compiler(schema, limits)
+    for step in normalised.steps:
+        compiler.note(step)
+    definition = read_module(compiler, tree)
+    pairs = read_class(compiler, definition)
+    success = compiler.condition(compiler.methods["success"], "success")
+    conditions = [compiler.condition(source, what) for source, what, _ in pairs]
+    check_names(tree, schema)
+    requires = tuple(
+        Requirement(what, meaning_of(node), prerequisite)
+        for node, (_, what, prerequisite) in zip(conditions, pairs, strict=True)
+    )
+    description = ast.get_docstring(definition) or ""
+    if not description:
+        compiler.warn("the class has no docstring, so the skill has no description")
+    meter = compiler.meter
+    return CompiledProgram(
+        name=definition.name,
+        description=description,
+        source=normalised.source,
+        source_hash=_hash("source", canonical(tree)),
+        meaning=meaning_of(success),
+        requires=requires,
+        requires_meaning=_hash("requires", *(f"{item.meaning}>{item.prerequisite}" for item in requires)),
+        normalisations=tuple(compiler.normalisations),
+        warnings=tuple(compiler.warnings),
+        success=success,
+        conditions=tuple(conditions),
+        used=Used(len(text.encode("utf-8", "surrogatepass")), meter.iterations, meter.steps, meter.operations, meter.work),
+    )
+
+
+def meaning_of(node: Node) -> str:
+    """The hash of a condition's meaning: of its canonical graph, under this version of the language."""
+    return _hash("meaning", node.digest.hex())
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256("\n".join((GRAMMAR, *parts)).encode("utf-8", "surrogatepass")).hexdigest()

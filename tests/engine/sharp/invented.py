@@ -1,0 +1,108 @@
+"""A small invented world's schema, concrete states of it, and enums that CPython can run programs against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from engine.worlds.schema import Constant, Enumeration, Field, Group, Helper, Parameter, Schema
+
+GRID = (9, 11)
+TILES = {"MEADOW": 0, "REED": 1, "CLAY": 2, "KILN": 3, "BROOK": 4, "THICKET": 5}
+TOOLS = {"NONE": 0, "SICKLE": 1, "SPADE": 2}
+HEADINGS = ((0, 0), (0, -1), (0, 1), (-1, 0), (1, 0))
+NEARBY = ((0, -1), (0, 1), (-1, 0), (1, 0), (-1, -1), (-1, 1), (1, -1), (1, 1))
+
+
+def _count_near(state: Any, tile: Any) -> Any:
+    row, column = state["walker_position"][0], state["walker_position"][1]
+    rows = jnp.arange(GRID[0], dtype=jnp.int32)[:, None]
+    columns = jnp.arange(GRID[1], dtype=jnp.int32)[None, :]
+    near = (jnp.abs(rows - row) <= 1) & (jnp.abs(columns - column) <= 1)
+    return jnp.sum(near & (state["field"] == tile), dtype=jnp.int32)
+
+
+SCHEMA = Schema(
+    world="invented",
+    state=Group(
+        {
+            "field": Field("int32", GRID, "tile of each cell", "Tile", 0, 5),
+            "flooded": Field("bool", GRID, "cells under water"),
+            "walker_position": Field("int32", (2,), "row and column", "cells", 0, 10),
+            "heading": Field("int32", (), "index into HEADINGS", "", 0, 4),
+            "stamina": Field("int32", (), "strength left", "points", 0, 9),
+            "warmth": Field("float32", (), "body warmth", "", 0.0, 1.0),
+            "resting": Field("bool", (), "whether the walker rests"),
+            "basket": Group(
+                {
+                    "reeds": Field("int32", (), "reeds carried", "pieces", 0, 99),
+                    "clay": Field("int32", (), "clay carried", "pieces", 0, 99),
+                    "bricks": Field("int32", (), "bricks carried", "pieces", 0, 99),
+                    "tool": Field("int32", (), "tool in hand", "Tool", 0, 2),
+                },
+                "what the walker carries",
+            ),
+            "herons": Group(
+                {
+                    "position": Field("int32", (3, 2), "row and column of each heron", "cells"),
+                    "calm": Field("float32", (3,), "how calm each heron is", "", 0.0, 1.0),
+                    "mask": Field("bool", (3,), "which herons exist"),
+                },
+                "wading birds",
+            ),
+        },
+        "the whole state",
+    ),
+    enums={"Tile": Enumeration(TILES, "tiles of the field"), "Tool": Enumeration(TOOLS, "tools")},
+    constants={
+        "HEADINGS": Constant("int32", (5, 2), HEADINGS, "row and column step of each heading"),
+        "NEARBY": Constant("int32", (8, 2), NEARBY, "offsets of the eight cells around one"),
+        "MAX_STAMINA": Constant("int32", (), 9, "the most stamina"),
+    },
+    helpers={
+        "count_near": Helper(
+            (Parameter("state", "int32", (), is_state=True), Parameter("tile", "int32", ())),
+            Field("int32", (), "number of cells", "cells", 0, 9),
+            _count_near,
+            99,
+            "how many of the nine cells around the walker are of a tile",
+        )
+    },
+)
+
+
+def random_view(generator: np.random.Generator) -> dict[str, Any]:
+    """A concrete state as nested dicts of numpy arrays and scalars, with the declared dtypes."""
+    row, column = int(generator.integers(0, GRID[0])), int(generator.integers(0, GRID[1]))
+    return {
+        "field": generator.integers(0, 6, GRID).astype(np.int32),
+        "flooded": generator.random(GRID) < 0.3,
+        "walker_position": np.array([row, column], np.int32),
+        "heading": np.int32(generator.integers(0, 5)),
+        "stamina": np.int32(generator.integers(0, 10)),
+        "warmth": np.float32(generator.integers(0, 9) / 8),
+        "resting": np.bool_(generator.random() < 0.5),
+        "basket": {
+            "reeds": np.int32(generator.integers(0, 4)),
+            "clay": np.int32(generator.integers(0, 4)),
+            "bricks": np.int32(generator.integers(0, 3)),
+            "tool": np.int32(generator.integers(0, 3)),
+        },
+        "herons": {
+            "position": generator.integers(0, 9, (3, 2)).astype(np.int32),
+            "calm": (generator.integers(0, 5, 3) / 4).astype(np.float32),
+            "mask": generator.random(3) < 0.6,
+        },
+    }
+
+
+def stacked(views: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """Views with a leading batch axis."""
+    first = views[0]
+    return {
+        name: stacked([view[name] for view in views]) if isinstance(first[name], Mapping) else np.stack([view[name] for view in views])
+        for name in first
+    }
