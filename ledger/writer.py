@@ -73,7 +73,7 @@ class Writer:
         Raises:
             AlreadyARun: if the folder holds a run, or events.
             Locked: if another writer is at work there.
-            OSError: if it cannot be written; calling again is safe.
+            OSError: if it cannot be written; the folder then holds no run yet, or an empty one.
         """
         disk = disk or Disk()
         (directory / "events").mkdir(parents=True, exist_ok=True)

@@ -115,7 +115,7 @@ def explained(error: BaseException) -> tuple[ExitCode, str]:
     divergences = getattr(error, "divergences", None)
     if divergences:
         return ExitCode[divergences[0].kind.name], (
-            f"{divergences[0].line()} — see all of it with `{PROGRAM} decide`, and check out the commit it was recorded with"
+            f"{divergences[0].line()} — see the rest with `{PROGRAM} decide`, and use the commit of the recording"
         )
     if isinstance(error, KeyboardInterrupt):
         return ExitCode.INTERRUPTED, "interrupted"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pathlib
 import textwrap
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
@@ -101,7 +102,7 @@ def _second(done: Reproduction) -> str:
 
 
 def _figure(width: float, height: float, title: str, banner: str) -> tuple[Figure, Axes]:
-    """An empty figure of ``width`` by ``height`` inches with its title at the left, above it the banner if there is one."""
+    """An empty figure of ``width`` by ``height`` inches with its title above and the banner, if any, below."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -142,7 +143,7 @@ HALF_WIDTH, HALF_HEIGHT = 0.36, 0.33
 """Half the size of a skill's box, in columns and rows."""
 
 
-# --- the archive as a graph --------------------------------------------------------------------------------------------
+# --- the archive as a graph ------------------------------------------------------------------------------------------
 
 
 def archive_graph(view: View, banner: str = "") -> Figure | str:
@@ -279,7 +280,7 @@ def layout(requires: Mapping[str, Sequence[str]]) -> Layout:
     before: dict[Node, list[Node]] = {}
     after: dict[Node, list[Node]] = {}
     for chain in chains.values():
-        for left, right in zip(chain, chain[1:], strict=False):
+        for left, right in pairwise(chain):
             before.setdefault(right, []).append(left)
             after.setdefault(left, []).append(right)
     for sweep in range(SWEEPS):
@@ -356,7 +357,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-# --- rates and fates ---------------------------------------------------------------------------------------------------
+# --- rates and fates -------------------------------------------------------------------------------------------------
 
 
 def skills(rows: Sequence[SkillRow], banner: str = "", second: str = "reproduced") -> Figure:
@@ -399,7 +400,7 @@ def skills(rows: Sequence[SkillRow], banner: str = "", second: str = "reproduced
 
 
 def achievements(rows: Sequence[AchievementRow], banner: str = "", second: str = "reproduced") -> Figure:
-    """The world's own achievements while pursuing the matched skill, with the paper's numbers where its text has any."""
+    """The world's own achievements while the matched skill is pursued, and the paper's numbers if its text has any."""
     shown = rows[:MOST_SKILLS]
     figure, axes = _figure(
         8.5, max(2.6, 1.6 + 0.36 * len(shown)), "Achievements of the world, by the world's own flags", banner
@@ -492,7 +493,7 @@ def rates(steps: Sequence[Step], banner: str = "") -> Figure | str:
     colours = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, INK)
     styles = ("-", "--", ":", "-.")
     markers = ("o", "s", "^", "D", "v", "P", "X")
-    for index, (name, points) in enumerate(shown.items()):
+    for index, points in enumerate(shown.values()):
         axes.plot(
             [point.iteration for point in points],
             [_value(point.rate) for point in points],

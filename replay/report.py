@@ -22,29 +22,29 @@ MOST_DIVERGENCES = 1000
 SHOWS: dict[Level, str] = {
     Level.NONE: "nothing: the recording is not what was published, or cannot be read to its end",
     Level.INTEGRITY: "no byte of the recording was changed since its HEAD was published",
-    Level.DECISIONS: "with the recorded answers and outcomes, this code asks the same questions, draws the same numbers "
-    "and takes the same decisions",
+    Level.DECISIONS: "with the recorded answers and outcomes, this code asks the same questions, draws the "
+    "same numbers and takes the same decisions",
     Level.PROGRAMS: "beyond the decisions, every program was parsed and lowered again, with the same verdict, hashes "
     "and meaning",
     Level.PHASE_BITWISE: "beyond programs, the first training phase and its evaluations gave the recorded bits",
-    Level.STATISTICAL: "beyond programs, training from the recorded decisions gave every skill a success rate inside its "
-    "prediction interval",
+    Level.STATISTICAL: "beyond programs, training from the recorded decisions gave every skill a success rate "
+    "inside its prediction interval",
     Level.BITWISE: "beyond programs, every training phase and evaluation gave the recorded bits",
 }
 
 SHOWS_NOT: dict[Level, str] = {
     Level.NONE: "anything about what the recording says",
-    Level.INTEGRITY: "that the recording is true: its author could have written every byte anew before publishing HEAD; "
-    "nor that decisions follow from answers, nor that training gives these numbers",
-    Level.DECISIONS: "that programs are judged as recorded, that training gives the recorded numbers, or that a foundation "
-    "model would answer the same again",
-    Level.PROGRAMS: "that training and evaluation give the recorded numbers, or that a foundation model would answer the "
-    "same again",
+    Level.INTEGRITY: "that the recording is true: its author could have written every byte anew before publishing "
+    "HEAD; nor that decisions follow from answers, nor that training gives these numbers",
+    Level.DECISIONS: "that programs are judged as recorded, that training gives the recorded numbers, or that a "
+    "foundation model would answer the same again",
+    Level.PROGRAMS: "that training and evaluation give the recorded numbers, or that a foundation model would answer "
+    "the same again",
     Level.PHASE_BITWISE: "anything about later training phases, other seeds, or other machines",
-    Level.STATISTICAL: "equal bits; differences smaller than the intervals, which rest on few training seeds, stay unseen; "
-    "nor that a foundation model would answer the same again",
-    Level.BITWISE: "that other seeds give similar rates, that another machine gives these bits, or that a foundation model "
-    "would answer the same again",
+    Level.STATISTICAL: "equal bits; differences smaller than the intervals, which rest on few training seeds, stay "
+    "unseen; nor that a foundation model would answer the same again",
+    Level.BITWISE: "that other seeds give similar rates, that another machine gives these bits, or that a foundation "
+    "model would answer the same again",
 }
 
 RETRAINING = (
@@ -72,9 +72,7 @@ def caveats(done: Reproduction) -> tuple[str, ...]:
     if is_retraining(done):
         found.append(RETRAINING)
     if done.adopted:
-        found.append(
-            f"{len(done.adopted)} training phases started from recorded checkpoints, the others from agents trained here"
-        )
+        found.append(f"{len(done.adopted)} training phases started from recorded checkpoints, the others from our own")
     if done.changes:
         bits = "the same" if done.same_fingerprint else "another"
         found.append(

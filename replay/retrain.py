@@ -32,8 +32,8 @@ from replay.runner.use import FORCED
 class Rescaled(Performers):
     """Performs training and evaluation as ``scale`` says, whatever scale the effects were recorded with.
 
-    A phase that was recorded in so many epochs keeps them, and each takes a share of the steps that ``scale`` gives to the
-    whole phase.
+    A phase that was recorded in so many epochs keeps them, and each takes a share of the steps that ``scale`` gives to
+    the whole phase.
     """
 
     scale: Config = Config()
@@ -103,8 +103,8 @@ def retrain(
         agents.close()
     phases = sum(not isinstance(again, Evaluated) for _, again in replayed.recomputed.values())
     explanation = (
-        f"every program was vetted again with the same verdict; then {phases} training steps were repeated with profile "
-        f"{profile}, which is retraining and no level of replay"
+        f"every program was vetted again with the same verdict; then {phases} training steps were repeated with "
+        f"profile {profile}, which is retraining and no level of replay"
     )
     done = evolve(
         static,

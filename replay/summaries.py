@@ -45,7 +45,7 @@ def kinds(event: Event) -> tuple[str, ...]:
 
 
 def kind(event: Event) -> str:
-    """The most telling of :func:`kinds`: ``Admitted`` for a step that notes an admission, ``Attempt`` for an attempt."""
+    """The most telling of :func:`kinds`: a step's decision or effect (``Admitted``, ``Train``), else the event itself."""
     return kinds(event)[-1] if isinstance(event, Step) else type(event).__name__
 
 
@@ -193,7 +193,7 @@ def _some(names: Any) -> str:
     return ", ".join(map(str, listed[:SHOWN_NAMES])) + more
 
 
-# --- which events concern a skill --------------------------------------------------------------------------------------
+# --- which events concern a skill ------------------------------------------------------------------------------------
 
 
 def skills_of(event: Event) -> frozenset[str]:

@@ -19,8 +19,8 @@ DESCRIPTION = """\
 Drive the experiment's loop again with every recorded outcome, and compare everything that it asks, draws and decides.
 
 Works on any machine in seconds: nothing is trained, no program runs, no model is asked. It does not show that programs
-are judged as recorded or that training gives the recorded numbers; `reproduce` does. The exit code tells the class of the
-first difference.
+are judged as recorded or that training gives the recorded numbers; `reproduce` does. The exit code tells the class of
+the first difference.
 """
 
 

@@ -13,8 +13,8 @@ from replay.output import say
 
 DESCRIPTION = """\
 Train the recorded decisions again under several other training seeds, and write the success counts to
-FOLDER/expected.toml. `reproduce` takes its prediction intervals from there when bits differ. Takes as long as training the
-recording once per seed.
+FOLDER/expected.toml. `reproduce` takes its prediction intervals from there when bits differ. Takes as long as training
+the recording once per seed.
 """
 
 

@@ -19,8 +19,8 @@ DESCRIPTION = """\
 Continue a run to its end. Nothing that was answered is asked again, and training goes on from its last checkpoint.
 
 What the experiment is was recorded when it started and cannot be changed here. How it is carried out can: give the
-experiment file again, or another one, for its [operational] settings (transport, budgets, concurrency). Without one, the
-transport of the last session is used, without limits.
+experiment file again, or another one, for its [operational] settings (transport, budgets, concurrency). Without one,
+the transport of the last session is used, without limits.
 """
 
 

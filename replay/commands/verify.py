@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ledger.verify import Verification
 
 DESCRIPTION = """\
-Check every byte of recorded runs against their hash chains, HEADs, blobs and checkpoints. Nothing is executed or changed.
+Check every byte of recorded runs against hash chains, HEADs, blobs and checkpoints. Nothing is executed or changed.
 
 Without a HEAD from outside, a run that was shortened or written anew as a whole cannot be told: its author has the
 means to make a new, valid chain. A reproduction folder keeps that HEAD beside its recording, and it is used.

@@ -14,7 +14,7 @@ from replay.exit_codes import ExitCode
 from replay.output import safe, safe_lines, say
 
 if TYPE_CHECKING:
-    from ledger.vocabulary.vet import Known, Program, Refusal, Vetted
+    from ledger.vocabulary.vet import Known, Vetted
 
 DESCRIPTION = """\
 Parse, check and lower a program exactly as a run does; it is never executed. Exit code 0 if it is accepted, 1 if not.
@@ -24,7 +24,6 @@ checked against the skills that the run has admitted.
 """
 
 MOST_FILE_BYTES = 1024 * 1024
-MARGIN = "    "
 
 
 def add(commands: Any) -> argparse.ArgumentParser:
@@ -51,17 +50,14 @@ def run(given: argparse.Namespace) -> ExitCode:
     from replay.commands.environment import prepare
 
     prepare()
-    vetted, operations = vet_text(text, given, archive)
+    vetted, explanation = vet_text(text, given, archive)
     if given.json:
         from ledger.codec import plain
 
-        say(json.dumps({"vetted": plain(vetted), "operations": operations}, indent=2))
-    elif vetted.program is not None:
-        for line in accepted_lines(vetted.program, operations):
-            say(line)
+        say(json.dumps({"vetted": plain(vetted), "explanation": explanation}, indent=2))
     else:
-        assert vetted.refusal is not None
-        for line in refusal_lines(vetted.refusal, text, given.file):
+        say(f"{safe(given.file)}: {'accepted' if vetted.program is not None else 'refused'}")
+        for line in safe_lines(explanation):
             say(line)
     return ExitCode.OK if vetted.program is not None else ExitCode.NO
 
@@ -105,23 +101,23 @@ def _archive(given: argparse.Namespace) -> tuple[Known, ...]:
 
 
 def vet_text(text: str, given: argparse.Namespace, archive: tuple[Known, ...]) -> tuple[Vetted, str]:
-    """The verdict, and the operations of an accepted program as text.
+    """The verdict, and its explanation for people.
 
     Raises:
         engine.worlds.registry.UnknownWorld: if there is no such world.
     """
-    from engine.sharp.explain import explain
+    from engine.sharp.explain import explain_program, explain_refusal
+    from engine.sharp.program import parse_program
+    from engine.sharp.vet import vet
     from engine.worlds.registry import world
+    from engine.worlds.sampling import sampled_views
     from ledger.vocabulary.body import Body
     from ledger.vocabulary.config import Config
     from ledger.vocabulary.path import Path as StepPath
-    from ledger.vocabulary.vet import Vet
+    from ledger.vocabulary.vet import Refusal, Vet
     from replay.runner.performers import SAMPLING_SEED
 
     there = world(given.world)
-    from engine.sharp.vet import vet
-    from engine.worlds.sampling import sampled_views
-
     effect = Vet(
         StepPath("vet"),
         given.world,
@@ -132,34 +128,10 @@ def vet_text(text: str, given: argparse.Namespace, archive: tuple[Known, ...]) -
         may_change_success=given.may_change_success,
     )
     vetted = vet(effect, there.schema, sampled_views(there, SAMPLING_SEED))
-    return vetted, "" if vetted.program is None else explain(effect, there.schema)
-
-
-def accepted_lines(program: Program, operations: str) -> list[str]:
-    """An accepted program for people."""
-    lines = [f"accepted: {safe(program.name)}", f"{MARGIN}{safe(program.description)}"]
-    for requirement in program.requires:
-        lines.append(f"  requires {safe(requirement.prerequisite)} unless {safe(requirement.condition)}")
-    if not program.requires:
-        lines.append("  requires nothing")
-    lines.append(f"  source   {program.source_hash}")
-    lines.append(f"  meaning  {program.meaning}")
-    lines += [f"  normalised: {safe(each)}" for each in program.normalisations]
-    lines += [f"  warning: {safe(each)}" for each in program.warnings]
-    if operations:
-        lines += ["  operations:", *(f"{MARGIN}{line}" for line in safe_lines(operations))]
-    return lines
-
-
-def refusal_lines(refusal: Refusal, text: str, name: str) -> list[str]:
-    """A refusal with its line and a caret under its column, as compilers show it."""
-    place = f":{refusal.line}:{refusal.column}" if refusal.line else ""
-    lines = [f"{safe(name)}{place}: refused ({safe(refusal.kind)}): {safe(refusal.reason)}"]
-    source = text.splitlines()
-    if 1 <= refusal.line <= len(source):
-        line = source[refusal.line - 1].replace("\t", " ")
-        before = safe(line[: max(0, refusal.column - 1)])
-        lines += [f"{MARGIN}{safe(line)}", f"{MARGIN}{' ' * len(before)}^"]
-    if refusal.suggestion:
-        lines.append(f"  suggestion: {safe(refusal.suggestion)}")
-    return lines
+    if vetted.refusal is not None:
+        return vetted, explain_refusal(vetted.refusal, text)
+    compiled = parse_program(text, there.schema)
+    assert vetted.program is not None
+    assert not isinstance(compiled, Refusal)
+    new = [each for each in vetted.program.warnings if each not in compiled.warnings]
+    return vetted, "\n".join([explain_program(compiled), *(f"warning: {each}" for each in new)])

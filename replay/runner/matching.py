@@ -68,11 +68,11 @@ def differences(recorded: Any, recomputed: Any) -> tuple[Difference, ...]:
 def _walk(name: str, old: Any, new: Any, how: str) -> Iterator[Difference]:
     if how == REPORTED:
         return
-    if type(old) is not type(new):
-        yield Difference(name, old, new, how)
-    elif isinstance(old, Body | Data):
+    if isinstance(old, Body | Data) and isinstance(new, Body | Data):  # a stored body is a subclass that loads lazily
         if old.digest != new.digest:
             yield Difference(name, old, new, how)
+    elif type(old) is not type(new):
+        yield Difference(name, old, new, how)
     elif attrs.has(type(old)):
         for each in attrs.fields(type(old)):
             inner = each.metadata.get(KEY, how)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import errno
-import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ledger.files import Disk
@@ -59,73 +58,86 @@ class FaultyDisk(Disk):
         super().sync_directory(path)
 
 
-class LossyDisk(Disk):
-    """Remembers what is not synced yet, so that a power failure can be played at any moment.
+class QuickDisk(Disk):
+    """Syncs nothing: for tests that recover thousands of runs and lose no power meanwhile."""
 
-    Bytes behind the last sync of a file may be there, may be missing from any byte on, or may be zeros from there on; a
-    rename behind the last sync of its folder may not have happened, and a new file's name may be missing.
+    def sync(self, descriptor: int) -> None:
+        pass
+
+    def sync_directory(self, path: Path) -> None:
+        pass
+
+
+class LossyDisk(QuickDisk):
+    """Keeps account of what is not synced, and calls ``after`` behind every operation so that a test can pull the plug.
+
+    Bytes behind the last sync of a file may survive, be cut at any place, or be zeros from any place on. A new name or
+    a rename survives for sure only once its folder was synced.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, after: Callable[[LossyDisk], None]) -> None:
+        self._after = after
         self._paths: dict[int, Path] = {}
         self._synced: dict[Path, bytes] = {}
         self._names: dict[Path, dict[str, bytes]] = {}
 
     def open(self, path: Path) -> int:
-        self._names.setdefault(path.parent, self._listing(path.parent))
+        self._names.setdefault(path.parent, _listing(path.parent))
         descriptor = super().open(path)
         self._paths[descriptor] = path
         self._synced.setdefault(path, path.read_bytes())
+        self._after(self)
         return descriptor
 
+    def write(self, descriptor: int, data: bytes) -> int:
+        taken = super().write(descriptor, data)
+        self._after(self)
+        return taken
+
     def sync(self, descriptor: int) -> None:
-        super().sync(descriptor)
+        self._after(self)
         self._synced[self._paths[descriptor]] = self._paths[descriptor].read_bytes()
 
     def rename(self, source: Path, target: Path) -> None:
         super().rename(source, target)
         self._synced[target] = self._synced.pop(source)
+        self._after(self)
 
     def sync_directory(self, path: Path) -> None:
-        super().sync_directory(path)
-        self._names[path] = self._listing(path)
+        self._after(self)
+        self._names[path] = _listing(path)
 
-    @staticmethod
-    def _listing(folder: Path) -> dict[str, bytes]:
-        return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    def crashes(self, run: Path, copy: Path, *, stride: int) -> Iterator[None]:
+        """Leave in ``copy``, one after another, the states that a power failure now could leave of ``run``.
 
-    def crashes(self, run: Path, copy: Path) -> Iterator[None]:
-        """Leave in ``copy``, one after another, every state that a power failure now could leave of ``run``."""
-        unsynced = {
-            path: (synced, path.read_bytes())
-            for path, synced in self._synced.items()
-            if path.exists() and path.read_bytes() != synced
-        }
-        states: list[dict[Path, bytes]] = [{}]
-        for path, (synced, now) in unsynced.items():
-            assert now.startswith(synced)
-            for length in range(len(synced), len(now) + 1):
-                states.append({path: now[:length]})
-                states.append({path: now[:length] + bytes(len(now) - length)})
+        Unsynced bytes are cut at every ``stride``-th place.
+        """
+        all_lost: dict[Path, bytes | None] = {}
+        states: list[dict[Path, bytes | None]] = [{}, all_lost]
+        for path, synced in self._synced.items():
+            now = path.read_bytes() if path.exists() else synced
+            all_lost[path] = synced
+            for length in range(len(synced), len(now), stride):
+                states += [{path: now[:length]}, {path: now[:length] + bytes(len(now) - length)}]
         for folder, names in self._names.items():
             for path in folder.iterdir():
-                if path.is_file() and path.name not in names:
-                    states.append({path: b""})
-            for name, data in names.items():
-                if not (folder / name).exists() or (name in ("HEAD", "FORMAT") and (folder / name).read_bytes() != data):
-                    states.append({folder / name: data})
+                if path.is_file() and names.get(path.name) != path.read_bytes():
+                    # A name may be new, or a rename may have given it other content.
+                    old = names.get(path.name)
+                    if old is None or path.name in ("HEAD", "FORMAT"):
+                        all_lost[path] = old
+                        states.append({path: old})
         for state in states:
             shutil.rmtree(copy, ignore_errors=True)
             shutil.copytree(run, copy)
             for path, data in state.items():
-                (copy / path.relative_to(run)).write_bytes(data)
+                lost = copy / path.relative_to(run)
+                if data is None:
+                    lost.unlink(missing_ok=True)
+                else:
+                    lost.write_bytes(data)
             yield
 
 
-def crash_points(disk: LossyDisk) -> None:
-    """A marker for readers: crashes are played between any two operations of ``disk``."""
-
-
-def process_files() -> int:
-    """How many file descriptors this process holds."""
-    return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else len(os.listdir("/dev/fd"))
+def _listing(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,11 @@ from hypothesis import strategies as st
 from engine.archive.archive import View
 from engine.archive.graph import depth
 from ledger.vocabulary.events import Step
-from ledger.vocabulary.note import Rate
+from ledger.vocabulary.note import Adopted, Rate
 from replay import figures
 from replay.reproduce import AchievementRow, SkillRow
 from replay.statistics import Interval
-from tests.replay.story import HOSTILE, STEPS, admitted
+from tests.replay.story import HOSTILE, STEPS, admitted, note, program
 
 BANNER = f"PROVISIONAL: {HOSTILE} " + "long words " * 40
 LONE = [admitted(0, 0, HOSTILE)]
@@ -79,9 +80,6 @@ def test_what_cannot_be_drawn_says_why() -> None:
 
 
 def test_a_cycle_in_a_forged_archive_is_told_and_not_drawn() -> None:
-    from tests.replay.story import note, program
-    from ledger.vocabulary.note import Adopted
-
     forged = [
         admitted(0, 0, "A"),
         admitted(0, 1, "B", "A"),
@@ -116,7 +114,7 @@ def test_boxes_never_overlap_and_edges_run_left_to_right(graph: tuple[set[int], 
         assert y + 0.5 <= plan.rows + 1e-9
     for rows in columns.values():
         ordered = sorted(rows)
-        assert all(high - low >= 1 - 1e-9 for low, high in zip(ordered, ordered[1:], strict=False))
+        assert all(high - low >= 1 - 1e-9 for low, high in pairwise(ordered))
     assert set(plan.ways) == {(each, name) for name, of in requires.items() for each in of}
     for (each, name), way in plan.ways.items():
         assert way[0] == plan.places[each]

@@ -225,7 +225,7 @@ def cut(source: pathlib.Path, target: pathlib.Path, events: int) -> list[str]:
     answered = []
     with Writer.create(target) as writer:
         for record in reader.read(source):
-            if record.sequence >= events:
+            if record.sequence > events:
                 break
             writer.append(record.event, source=record.source, usage=record.usage)
             if isinstance(record.event, Step) and isinstance(record.event.effect, Ask):
