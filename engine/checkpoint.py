@@ -1,7 +1,7 @@
 """Checkpoints: pytrees as safetensors bytes that are equal whenever the values are.
 
-A checkpoint is a mapping of groups (``parameters``, ``optimiser``, ``counters``, …) to pytrees; a leaf's name is its group
-and its place inside, joined by slashes. One group can be read without the others: evaluation reads ``parameters`` only.
+A checkpoint is a mapping of groups (``parameters``, ``optimiser``, …) to pytrees; a leaf's name is its group and its
+place inside, joined by slashes. One group can be read without the others: evaluation reads ``parameters`` only.
 """
 
 from __future__ import annotations
@@ -64,9 +64,13 @@ def about(data: bytes) -> dict[str, Any]:
         header = json.loads(data[8 : 8 + size])
         result: dict[str, Any] = json.loads(header["__metadata__"]["about"])
     except (ValueError, KeyError, TypeError) as error:
-        raise CheckpointError("these bytes are no checkpoint of this project; give the file that training wrote") from error
+        raise CheckpointError(
+            "these bytes are no checkpoint of this project; give the file that training wrote"
+        ) from error
     if result.get("format") != FORMAT:
-        raise CheckpointError(f"checkpoint format {result.get('format')!r} is not {FORMAT!r}; read it with the release that wrote it")
+        raise CheckpointError(
+            f"checkpoint format {result.get('format')!r} is not {FORMAT!r}; read it with the release that wrote it"
+        )
     return result
 
 
@@ -88,9 +92,9 @@ def unpack(data: bytes, group: str, template: T) -> T:
         raise CheckpointError(f"{group} of the checkpoint belong to another configuration (they differ in {odd})")
     leaves = []
     for name, want in _named({group: template}):
-        have = stored[name]
+        have: Any = stored[name]
         if _is_key(want):
-            have = jax.random.wrap_key_data(have, impl=IMPLEMENTATION)
+            have = jax.random.wrap_key_data(jax.numpy.asarray(have), impl=IMPLEMENTATION)
         if have.shape != want.shape or have.dtype != want.dtype:
             raise CheckpointError(
                 f"{name} is {have.dtype}{list(have.shape)} in the checkpoint but {want.dtype}{list(want.shape)} here: "

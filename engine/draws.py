@@ -35,7 +35,9 @@ def integer_weights(weights: Sequence[float]) -> tuple[int, ...]:
         raise ValueError("nothing to draw from: give at least one weight")
     for index, weight in enumerate(weights):
         if not math.isfinite(weight) or weight < 0:
-            raise ValueError(f"weight {index} is {weight!r}: a draw weight must be a finite number that is not negative")
+            raise ValueError(
+                f"weight {index} is {weight!r}: a draw weight must be a finite number that is not negative"
+            )
     ratios = [float(weight).as_integer_ratio() for weight in weights]
     # A float's denominator is a power of two, so the largest one is common to all.
     common = max(denominator for _, denominator in ratios)

@@ -33,12 +33,12 @@ CHUNK_STEPS = 128
 
 
 class Jobs(NamedTuple):
-    """The queue, J of capacity: the target's row of skills and of wirings, the episode's index; ``count`` are real."""
+    """The queue, J of capacity: the target's row of skills and of wirings, the episode's index; ``total`` are real."""
 
     target: jax.Array
     wiring: jax.Array
     episode: jax.Array
-    count: jax.Array
+    total: jax.Array
 
 
 class Results(NamedTuple):
@@ -89,11 +89,9 @@ def plan(effect: Evaluate) -> tuple[tuple[Skill, ...], np.ndarray, Shape]:
     depth = 0
     for index, target in enumerate(effect.targets):
         own = {**names, target.skill.name: len(effect.archive) + index}
-        used = [*effect.archive, *(None for _ in effect.targets)]
-        used[len(effect.archive) + index] = target.skill
-        present = [row for row, skill in enumerate(used) if skill is not None]
+        rows = [*range(len(effect.archive)), own[target.skill.name]]
         table = np.full((shape.skills, shape.slots), -1, np.int32)
-        table[present] = wire([used[row] for row in present], own, shape)[: len(present)]
+        table[rows] = wire([skills[row] for row in rows], own, shape)[: len(rows)]
         depth = max(depth, longest_chain(table))
         wirings.append(table)
     stacked = np.full((capacity(len(wirings), 1), shape.skills, shape.slots), -1, np.int32)
@@ -126,7 +124,7 @@ def build_lanes(world: World, network: Network, predicates: Predicates, shape: S
         def start(work: Work) -> Work:
             """Vacant lanes take the next jobs in the order of lanes; without a job they stay idle."""
             job = jnp.where(work.vacant, work.taken + jnp.cumsum(work.vacant) - 1, work.job)
-            job = jnp.where(work.vacant & (job >= jobs.count), last + 1, job)
+            job = jnp.where(work.vacant & (job >= jobs.total), last + 1, job)
             wanted = work.vacant & (job <= last)
 
             def some(rows: jax.Array, held: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
@@ -176,7 +174,7 @@ def build_lanes(world: World, network: Network, predicates: Predicates, shape: S
             )
 
         def more(state: tuple[jax.Array, Work]) -> jax.Array:
-            return (state[0] < CHUNK_STEPS) & (state[1].finished < jobs.count)
+            return (state[0] < CHUNK_STEPS) & (state[1].finished < jobs.total)
 
         return jax.lax.while_loop(more, lambda state: (state[0] + 1, step(state[1])), (jnp.int32(0), work))[1]
 
@@ -216,7 +214,7 @@ def run_lanes(
         target=column(first + which),
         wiring=column(which),
         episode=column(np.tile(np.arange(effect.episodes), len(effect.targets))),
-        count=jnp.int32(count),
+        total=jnp.int32(count),
     )
 
     def zeros() -> jax.Array:
@@ -248,7 +246,10 @@ def run_lanes(
     flags = np.asarray(work.results.flags)[:count].reshape(len(effect.targets), effect.episodes, -1)
     rows = tuple(
         EvaluationRow(
-            target.label, effect.episodes, int(succeeded[row].sum()), tuple(int(sum_) for sum_ in flags[row].sum(axis=0))
+            target.label,
+            effect.episodes,
+            int(succeeded[row].sum()),
+            tuple(int(sum_) for sum_ in flags[row].sum(axis=0)),
         )
         for row, target in enumerate(effect.targets)
     )

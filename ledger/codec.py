@@ -181,8 +181,8 @@ def dump(tree: Any) -> bytes:
 def structure(tree: Any, type_: Any) -> Any:
     """The value of ``type_`` (a class or a tagged union) that ``tree`` is the plain form of.
 
-    Fields that are missing take their defaults; unknown ones are refused. A reported field without a default must be put
-    back first, because :func:`plain` leaves it out (``lines.put_back(tree, lines.reported(value))``).
+    Fields that are missing take their defaults; unknown ones are refused. Reported fields without a default must be
+    put back first, because :func:`plain` leaves them out (``lines.put_back(tree, lines.reported(value))``).
 
     Raises:
         Undecodable: if ``tree`` is not of that form.

@@ -1,4 +1,3 @@
-# ruff: noqa: N818 - these names say what is the case; that they are errors shows where they are raised
 """What can be wrong with a ledger; every message is one line and ends with what to do next."""
 
 from __future__ import annotations
@@ -62,6 +61,13 @@ class TornTail(LedgerError):
             f"segment {segment:08d}, offset {offset}: {size} bytes of an unfinished batch after event {sequence - 1}. "
             "Nothing acknowledged is lost; resuming the run sets these bytes aside."
         )
+
+
+class Unreadable(LedgerError):
+    """The system does not let a file of the run be read, or it is no regular file."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path} cannot be read: {reason}. Check its permissions, or copy the run elsewhere.")
 
 
 class Locked(LedgerError):

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ledger.errors import Unreadable
+
 SMALL_FILE_BYTES = 4096
 
 
@@ -78,15 +80,20 @@ def reading(path: Path) -> Iterator[int]:
 
     Raises:
         FileNotFoundError: if there is none.
-        OSError: if it is a pipe, a device or a folder.
+        Unreadable: if it is a pipe, a device or a folder, or the system refuses.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(f"{path} is no regular file")
-        yield descriptor
-    finally:
-        os.close(descriptor)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise Unreadable(path, "it is no regular file")
+            yield descriptor
+        finally:
+            os.close(descriptor)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise Unreadable(path, error.strerror or str(error)) from error
 
 
 def pread(descriptor: int, size: int, offset: int) -> bytes:

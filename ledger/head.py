@@ -42,9 +42,11 @@ def check_format(directory: Path) -> None:
         NotARun: if there is no FORMAT file.
         UnknownFormat: if it has any other content.
     """
+    if not directory.is_dir():
+        raise NotARun(directory)
     try:
         found = read_small(directory / "FORMAT")
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         raise NotARun(directory) from None
     if found != FORMAT:
         raise UnknownFormat(f"{directory / 'FORMAT'} holds {found[:80]!r} instead of {FORMAT!r}")

@@ -114,6 +114,8 @@ def scan(directory: Path) -> Iterator[Batch | Torn]:
 
 def foreign_files(directory: Path) -> list[str]:
     """Names in ``events/`` that belong to no segment up to the first gap, and to no file set aside."""
+    if not (directory / "events").is_dir():  # version control drops empty folders
+        return []
     names = sorted(path.name for path in (directory / "events").iterdir() if not _IGNORED.fullmatch(path.name))
     return [name for number, name in enumerate(names) if name != f"{number:08d}.zst"]
 

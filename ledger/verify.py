@@ -9,7 +9,15 @@ from attrs import define, field, frozen
 
 from ledger import lines, segments
 from ledger.checkpoints import checkpoint_is_whole, checkpoint_path
-from ledger.errors import CheckpointDamaged, CheckpointMissing, LedgerError, TornTail, Undecodable, WrongHead
+from ledger.errors import (
+    CheckpointDamaged,
+    CheckpointMissing,
+    LedgerError,
+    TornTail,
+    Undecodable,
+    Unreadable,
+    WrongHead,
+)
 from ledger.files import read_small
 from ledger.frame import Kind
 from ledger.head import Head, check_format, parse_head, read_head
@@ -126,8 +134,8 @@ def verify(directory: Path, head: Path | None = None) -> Verification:
 def _outside(path: Path, inside: Head) -> Head:
     try:
         outside = parse_head(read_small(path), str(path))
-    except OSError as error:
-        raise WrongHead(f"the given one cannot be read: {error}") from error
+    except FileNotFoundError as error:
+        raise WrongHead(f"the given one, {path}, is not there") from error
     if outside.status == "finished" and inside != outside:
         raise WrongHead(f"the given one is {outside.text()!r}, the run's own is {inside.text()!r}")
     return outside
@@ -192,7 +200,7 @@ def _check_checkpoints(directory: Path, names: set[str]) -> tuple[tuple[str, ...
                 broken.append(name)
         except CheckpointMissing:
             missing.append(name)
-        except OSError:
+        except Unreadable:
             broken.append(name)
     return tuple(missing), tuple(broken)
 

@@ -76,8 +76,7 @@ class Writer:
             OSError: if it cannot be written; the folder then holds no run yet, or an empty one.
         """
         disk = disk or Disk()
-        (directory / "events").mkdir(parents=True, exist_ok=True)
-        (directory / "checkpoints").mkdir(exist_ok=True)
+        _make_folders(directory)
         lock = Lock(directory)
         try:
             if (directory / "FORMAT").exists() or any((directory / "events").iterdir()):
@@ -106,6 +105,7 @@ class Writer:
         lock = Lock(directory)
         try:
             writer = cls(directory, lock, clock=clock, segment_bytes=segment_bytes, disk=disk or Disk())
+            _make_folders(directory)
             writer._recover()
             return writer
         except BaseException:
@@ -311,6 +311,12 @@ class Writer:
         head = Head(self._at.sequence, self._at.hash.hex(), self._at.total, status)
         write_head(self._disk, self.directory, head)
         self._head = head
+
+
+def _make_folders(directory: Path) -> None:
+    # On opening too: version control drops folders that are empty.
+    (directory / "events").mkdir(parents=True, exist_ok=True)
+    (directory / "checkpoints").mkdir(exist_ok=True)
 
 
 def _batches(waiting: list[bytes]) -> Iterator[list[bytes]]:

@@ -34,6 +34,7 @@ _OURS = {
     ("replay.statistics", "BadExpected"): ExitCode.CONFIG,
     ("replay.commands.refusal", "Refused"): ExitCode.USAGE,
     ("engine.worlds.registry", "UnknownWorld"): ExitCode.UNKNOWN_WORLD,
+    ("engine.worlds.compiler", "CompilerFault"): ExitCode.ENVIRONMENT,
     ("engine.archive.archive", "ArchiveError"): ExitCode.DAMAGED,
 }
 """Errors of modules that are imported late: named here, so that naming them imports nothing."""

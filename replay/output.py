@@ -5,8 +5,9 @@ A ledger may come from anybody, so its texts are shown with every unprintable ch
 
 from __future__ import annotations
 
+import json
 import sys
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -38,6 +39,12 @@ def _escape(character: str) -> str:
 def safe_lines(text: str) -> list[str]:
     """Each line of ``text`` made safe."""
     return [safe(line) for line in text.split("\n")]
+
+
+def json_text(data: Any) -> str:
+    """``data`` as indented JSON in printable ASCII."""
+    # DEL is the one control character that JSON leaves as it is
+    return json.dumps(data, indent=2, allow_nan=False).replace("\x7f", "\\u007f")
 
 
 def say(text: str = "") -> None:

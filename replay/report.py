@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from engine.archive.archive import View
 from ledger.vocabulary.note import Rate
 from replay.history import FATES, fates, mutations, rate_history
-from replay.output import safe
+from replay.output import json_text, safe
 from replay.reproduce import AchievementRow, Folder, Level, Reproduction, SkillRow
 from replay.runner.divergence import Divergence, DivergenceReport
 
@@ -64,6 +63,8 @@ def is_retraining(done: Reproduction) -> bool:
 def caveats(done: Reproduction) -> tuple[str, ...]:
     """What a reader of the level must also know, one sentence each."""
     found = []
+    if done.recording is not None and done.recording.finished is None:
+        found.append("the recording is not finished: the level holds for what there is of it")
     if Folder(done.folder).head is None:
         found.append(
             "no HEAD is kept beside this run: it was compared with its own HEAD, so a recording that was shortened or "
@@ -99,7 +100,7 @@ def as_data(done: Reproduction, banner: str = "") -> dict[str, Any]:
         "explanation": done.explanation,
         "caveats": list(caveats(done)),
         "exit_code": {"value": int(done.exit_code), "name": done.exit_code.name.lower()},
-        "problems": list(done.verification.problems),
+        "problems": [str(problem) for problem in done.verification.problems],
         "same_fingerprint": done.same_fingerprint,
         "changes": list(done.changes),
         "divergences": divergence_data(done.report),
@@ -114,7 +115,7 @@ def as_data(done: Reproduction, banner: str = "") -> dict[str, Any]:
 
 def as_json(done: Reproduction, banner: str = "") -> str:
     """The text of ``report.json``: ASCII, indented, ends with a newline."""
-    return json.dumps(as_data(done, banner), indent=2, allow_nan=False) + "\n"
+    return json_text(as_data(done, banner)) + "\n"
 
 
 def divergence_data(report: DivergenceReport) -> dict[str, Any]:

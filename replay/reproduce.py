@@ -17,6 +17,7 @@ from ledger.vocabulary.note import Matched, Note, Rate
 from ledger.vocabulary.train import Train
 from replay import fingerprint
 from replay.exit_codes import ExitCode
+from replay.overall import Overall, training_steps
 from replay.progress import Display
 from replay.runner.agents import Agents
 from replay.runner.divergence import Divergence, DivergenceClass, DivergenceReport, Stopped
@@ -168,7 +169,7 @@ def reproduce(
         level=Level.INTEGRITY,
         exit_code=ExitCode.OK,
         explanation="every byte is what the HEAD committed beside the recording says",
-        changes=fingerprint.changes(recording.facts, present),
+        changes=fingerprint.changes(_of_the_machine(recording.facts), present),
         same_fingerprint=_same(recording.facts, present),
         recording=recording,
     )
@@ -185,6 +186,12 @@ def reproduce(
         return evolve(with_paper(done, recording, paper), seconds=time.monotonic() - began)
     finally:
         agents.close()
+
+
+def _of_the_machine(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """Facts about software and machine; a session also records its transport, which a replay has none of."""
+    plain = ("python", "system", *fingerprint.DECIDES_BITS)
+    return tuple(fact for fact in facts if fact.name in plain or "/" in fact.name)
 
 
 def _same(recorded: tuple[Fact, ...], present: tuple[Fact, ...]) -> bool:
@@ -257,6 +264,8 @@ def _smoke(
             explanation=_first(stopped.divergences, "the first training phase differs"),
             exit_code=_code(stopped.divergences[0]),
         )
+    if not replayed.recomputed:
+        return evolve(start, explanation="the recording holds no training and no evaluation to repeat")
     rows = tuple(
         SkillRow(old.label, Rate(old.successes, old.episodes), Rate(new.successes, new.episodes), None)
         for recorded, again in replayed.recomputed.values()
@@ -275,7 +284,8 @@ def _retrained(
     start: Reproduction, recording: Recording, performers: Performers, folder: Folder, display: Display
 ) -> Reproduction:
     """All training and evaluation from the recorded decisions, carrying on at differences."""
-    display.say("training: retraining every phase from the recorded decisions")
+    display.say("training: repeating every phase from the recorded decisions")
+    performers.display = Overall(display, training_steps(each.step.effect for each in recording.steps))
     use = evolve(FORCED, recompute=frozenset({Train, Evaluate}))
     replayed = _drive(recording, performers, use, _never)
     report = DivergenceReport((*start.report.divergences, *replayed.report.divergences))
@@ -297,12 +307,17 @@ def _retrained(
 def _judge(
     replayed: Replayed, rows: tuple[SkillRow, ...], expected: Expected | None
 ) -> tuple[Level, str, ExitCode]:
+    count = len(replayed.recomputed)
+    if not count:
+        return Level.PROGRAMS, "the recording holds no training and no evaluation to repeat", ExitCode.OK
     if not replayed.report.of(DivergenceClass.NUMERIC):
-        count = len(replayed.recomputed)
         return Level.BITWISE, f"{count} training and evaluation steps came out bit for bit the same", ExitCode.OK
     first = replayed.report.earliest_numeric
     assert first is not None
     where = f"first difference at {first.path}"
+    if not rows:
+        why = f"training differs ({where}) and the recording has no final evaluation to judge it by"
+        return Level.PROGRAMS, why, ExitCode.NUMERIC
     if expected is None:
         why = f"training differs ({where}) and no expected.toml says what a faithful run may give"
         return Level.PROGRAMS, why, ExitCode.NUMERIC

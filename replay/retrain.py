@@ -18,6 +18,7 @@ from ledger.vocabulary.config import Config
 from ledger.vocabulary.evaluate import Evaluate, Evaluated
 from ledger.vocabulary.events import AnyEffect, AnyOutcome
 from ledger.vocabulary.train import Train
+from replay.overall import Overall, training_steps
 from replay.progress import Display
 from replay.reproduce import Level, Reproduction, achievement_rows, reproduce, skill_rows, with_paper
 from replay.runner.agents import Agents
@@ -96,7 +97,9 @@ def retrain(
     display.say(f"retraining every phase from the recorded decisions with profile {profile}")
     agents = Agents()
     try:
-        performers = Rescaled(recording.started.config, agents, display, interrupts, scale=scale)
+        config = recording.started.config
+        total = training_steps(rescaled(each.step.effect, config, scale) for each in recording.steps)
+        performers = Rescaled(config, agents, Overall(display, total), interrupts, scale=scale)
         use = evolve(FORCED, recompute=frozenset({Train, Evaluate}))
         replayed = Driver(recording, performers, use, adopt=False).drive(factory_of(recording.started))
     finally:

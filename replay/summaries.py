@@ -45,7 +45,7 @@ def kinds(event: Event) -> tuple[str, ...]:
 
 
 def kind(event: Event) -> str:
-    """The most telling of :func:`kinds`: a step's decision or effect (``Admitted``, ``Train``), else the event itself."""
+    """The most telling of :func:`kinds`: a step's decision or effect, such as ``Admitted``, else the event's own."""
     return kinds(event)[-1] if isinstance(event, Step) else type(event).__name__
 
 

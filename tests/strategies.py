@@ -15,11 +15,23 @@ from ledger.vocabulary.events import SOURCES, Event, OperationalEvent, SemanticE
 from ledger.vocabulary.path import Path
 
 texts = st.text(st.characters(exclude_categories=())) | st.sampled_from(
-    ["", "\x00", "\ud800", "\udfff", "\ud83d\ude00", "\U0001f600", "\x85\u2028\n", '"},"event":{"kind":"Step",', "é" * 600]
+    [
+        "",
+        "\x00",
+        "\ud800",
+        "\udfff",
+        "\ud83d\ude00",
+        "\U0001f600",
+        "\x85\u2028\n",
+        '"},"event":{"kind":"Step",',
+        "é" * 600,
+    ]
 )
 """Any text, lone and paired surrogates and JSON look-alikes included."""
 integers = st.integers() | st.sampled_from([0, -1, 2**31, 2**63, 2**64, -(2**63) - 1, 10**100])
-floats = st.floats(allow_subnormal=True) | st.sampled_from([float("nan"), float("inf"), float("-inf"), -0.0, 5e-324, 1e16])
+floats = st.floats(allow_subnormal=True) | st.sampled_from(
+    [float("nan"), float("inf"), float("-inf"), -0.0, 5e-324, 1e16]
+)
 paths = st.lists(st.from_regex(r"[a-z]{1,3}(\[[0-9]\]|=[0-9]{1,2})?", fullmatch=True), min_size=1, max_size=4).map(
     lambda segments: Path("/".join(segments))
 )

@@ -15,6 +15,7 @@ LENGTH = 8
 START_CELL, KEY_CELL, DOOR_CELL, LAMP_CELL = 1, 2, 5, 7
 COOLING = 1 / 64
 
+ACHIEVEMENTS: tuple[str, ...] = ("take_key", "open_door", "light_lamp")
 TILES = {"FLOOR": 0, "KEY": 1, "DOOR": 2, "LAMP": 3}
 MOVES = {"WAIT": 0, "LEFT": 1, "RIGHT": 2, "TAKE": 3, "OPEN": 4, "LIGHT": 5}
 
@@ -134,7 +135,7 @@ class Corridor:
     num_actions = len(MOVES)
     observation_size = LENGTH + 3
     schema = SCHEMA
-    achievement_names = ("take_key", "open_door", "light_lamp")
+    achievement_names = ACHIEVEMENTS
 
     def reset(self, key: jax.Array) -> CorridorState:
         drawn = jax.random.randint(key, (), 0, 4, jnp.int32)

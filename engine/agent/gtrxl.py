@@ -1,7 +1,7 @@
 """The Gated Transformer-XL behind the network interface: memory of layer inputs, a key/value ring while acting.
 
-Between rollouts the memory holds the *inputs* of every layer at the last ``memory_window`` steps, because keys and values
-go stale when the parameters change. While acting the parameters are fixed, so keys and values are projected once per
+Between rollouts the memory holds the *inputs* of every layer at the last ``memory_window`` steps, because keys and
+values go stale when the parameters change. While acting the parameters are fixed, so keys and values are projected once per
 step into a ring of ``memory_window + 1`` slots. Learning sees windows of ``gradient_window`` steps; gradients do not
 flow into the memory (Dai et al. 2019, section 3.2; Parisotto et al. 2020, section 3).
 """
@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from attrs import frozen
 
-from engine.agent.step import Step
+from engine.agent.step import Step, applied
 from engine.agent.transformer import Transformer
 from ledger.vocabulary.config import Agent
 
@@ -70,7 +70,7 @@ class GtrxlNetwork:
         )
 
     def skills(self, parameters: Any, vectors: jax.Array) -> jax.Array:
-        result: jax.Array = self.module.apply(parameters, vectors, method="skills")
+        result: jax.Array = applied(self.module, parameters, vectors, method="skills")
         return result
 
     def initial_memory(self, batch: int) -> jax.Array:
@@ -78,14 +78,14 @@ class GtrxlNetwork:
         return jnp.zeros((batch, self.module.layers, self.memory_window, self.module.size))
 
     def open(self, parameters: Any, memory: jax.Array) -> Ring:
-        keys, values = self.module.apply(parameters, memory, method="project")
+        keys, values = applied(self.module, parameters, memory, method="project")
         # Slot 0 is the next step's; the memory of distance d stands d slots before it on the ring.
         pad = [(0, 0), (0, 0), (0, 0), (1, 0), (0, 0)]
         return Ring(jnp.pad(keys, pad), jnp.pad(values, pad), jnp.zeros((), jnp.int32))
 
     def act(self, parameters: Any, cache: Ring, observation: jax.Array, skill: jax.Array, age: jax.Array) -> Step:
-        logits, value, keys, values, inputs = self.module.apply(
-            parameters, cache.keys, cache.values, cache.cursor, observation, skill, age, method="act"
+        logits, value, keys, values, inputs = applied(
+            self.module, parameters, cache.keys, cache.values, cache.cursor, observation, skill, age, method="act"
         )
         cursor = (cache.cursor + 1) % (self.memory_window + 1)
         return Step(logits, value, Ring(keys, values, cursor), inputs)
@@ -119,7 +119,7 @@ class GtrxlNetwork:
     def unroll(
         self, parameters: Any, memory: jax.Array, observation: jax.Array, skill: jax.Array, age: jax.Array
     ) -> tuple[jax.Array, jax.Array]:
-        logits, value = self.module.apply(parameters, jax.lax.stop_gradient(memory), observation, skill, age)
+        logits, value = applied(self.module, parameters, jax.lax.stop_gradient(memory), observation, skill, age)
         return logits, value
 
 

@@ -10,7 +10,7 @@ from attrs import frozen
 from flax import linen as nn
 
 from engine.agent.heads import ROOT_TWO, Encoder, Head, policy_and_value
-from engine.agent.step import Step
+from engine.agent.step import Step, applied
 from ledger.vocabulary.config import Agent
 
 
@@ -51,7 +51,7 @@ class MlpNetwork:
         return self.module.init(key, observation, jnp.zeros((1, self.module.hidden)))
 
     def skills(self, parameters: Any, vectors: jax.Array) -> jax.Array:
-        result: jax.Array = self.module.apply(parameters, vectors, method="skills")
+        result: jax.Array = applied(self.module, parameters, vectors, method="skills")
         return result
 
     def initial_memory(self, batch: int) -> Any:
@@ -61,7 +61,7 @@ class MlpNetwork:
         return ()
 
     def act(self, parameters: Any, cache: Any, observation: jax.Array, skill: jax.Array, age: jax.Array) -> Step:
-        logits, value = self.module.apply(parameters, observation, skill)
+        logits, value = applied(self.module, parameters, observation, skill)
         return Step(logits, value, (), ())
 
     def rows(self, cache: Any, rows: jax.Array) -> Any:
@@ -79,5 +79,5 @@ class MlpNetwork:
     def unroll(
         self, parameters: Any, memory: Any, observation: jax.Array, skill: jax.Array, age: jax.Array
     ) -> tuple[jax.Array, jax.Array]:
-        logits, value = self.module.apply(parameters, observation, skill)
+        logits, value = applied(self.module, parameters, observation, skill)
         return logits, value

@@ -1,10 +1,16 @@
-"""What one acting step of any network yields."""
+"""What one acting step of any network yields, and how a module is called."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import jax
+from flax import linen as nn
+
+
+def applied(module: nn.Module, parameters: Any, *arguments: Any, method: str | None = None) -> Any:
+    """``module.apply``, whose declared result covers changed variables; ours have none."""
+    return module.apply(parameters, *arguments, method=method)
 
 
 class Step(NamedTuple):

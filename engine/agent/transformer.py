@@ -17,7 +17,7 @@ MASKED = -1e9
 
 
 def positions(count: int, size: int) -> jax.Array:
-    """Sinusoidal embedding of the distances 0 … ``count`` - 1: ``[count, size]``; the first half sines (Dai et al. 2019)."""
+    """Sinusoids of the distances 0 … ``count`` - 1: ``[count, size]``, the first half sines (Dai et al. 2019)."""
     half = (size + 1) // 2
     frequency = 1.0 / (10_000.0 ** (jnp.arange(half, dtype=jnp.float32) * 2.0 / float(size)))
     angle = jnp.arange(count, dtype=jnp.float32)[:, None] * frequency[None, :]
@@ -146,7 +146,7 @@ class Layer(nn.Module):
     def act(
         self, x: jax.Array, keys: jax.Array, values: jax.Array, cursor: jax.Array, age: jax.Array
     ) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """One step ``[B, size]`` on rings ``[B, heads, M + 1, depth]``: output, and the rings with this step in them."""
+        """One step ``[B, size]`` on rings ``[B, heads, M + 1, depth]``: output, and the rings with this step."""
         slots = keys.shape[2]
         key, value = self.keys_values(x[:, None])
         keys = jax.lax.dynamic_update_slice_in_dim(keys, key, cursor, axis=2)
@@ -179,9 +179,7 @@ class Transformer(nn.Module):
     def setup(self) -> None:
         self.encoder = Encoder(self.observation_size, self.vector_size, self.size, 1.0)
         self.blocks = [
-            Layer(
-                self.heads, self.size, self.qkv_size, self.hidden, self.gating, self.gate_bias, self.second_gate
-            )
+            Layer(self.heads, self.size, self.qkv_size, self.hidden, self.gating, self.gate_bias, self.second_gate)
             for _ in range(self.layers)
         ]
         self.policy = Head(self.hidden, 2, self.actions, 0.01)
@@ -218,7 +216,7 @@ class Transformer(nn.Module):
     def __call__(
         self, memory: jax.Array, observation: jax.Array, skill: jax.Array, age: jax.Array
     ) -> tuple[jax.Array, jax.Array]:
-        """Windows ``[S, W, …]`` after memories ``[S, layers, M, size]``: logits ``[S, W, actions]``, values ``[S, W]``."""
+        """Windows ``[S, W, …]`` after memories ``[S, layers, M, size]``: logits ``[S, W, actions]`` and values."""
         x = self.encoder(observation, skill)
         mask = window_mask(age, memory.shape[2])
         for index, block in enumerate(self.blocks):

@@ -1,8 +1,8 @@
 """Element-wise operations in canonical form, so that programs that differ in words only get one graph.
 
 Commutative operands are flattened, ordered and deduplicated; integer sums are linear forms; comparisons are ``eq``,
-``ne``, ``lt``, ``le``; selects between truth values are logic. Every rule holds for all values of the operands, wrapping
-32-bit integers included; moving terms across ``<`` is done only where declared bounds exclude a wrap.
+``ne``, ``lt``, ``le``; selects between truth values are logic. Every rule holds for all values of the operands,
+wrapping 32-bit integers included; terms are moved across ``<`` only where declared bounds exclude a wrap.
 All operands of one call have one dtype and one shape: promotion and broadcasting come before (``arrays``).
 """
 
@@ -415,7 +415,9 @@ class Algebra:
             return None
         terms.subtract(left)
         offset = offset - other + slack
-        spans = [abs(count) * max(abs(term.bounds[0]), abs(term.bounds[1])) for term, count in terms.items() if term.bounds]
+        spans = [
+            abs(count) * max(abs(term.bounds[0]), abs(term.bounds[1])) for term, count in terms.items() if term.bounds
+        ]
         if sum(spans) + abs(offset) > INT_MAX:
             return None
         positive = Counter({term: count for term, count in terms.items() if count > 0})

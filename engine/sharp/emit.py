@@ -49,8 +49,12 @@ def check_archive(programs: Sequence[CompiledProgram], schema: Schema, limits: L
     total = archive_work(programs, schema)
     if total > limits.archive_work:
         costliest = max(programs, key=lambda program: (archive_work([program], schema), program.name))
-        reason = f"the archive is over its budget of {limits.archive_work:,} elements × operations: {total:,}; the costliest program is {costliest.name}"
-        raise Refused("budget", reason, "use whole-array functions, or fewer and shorter loops")
+        raise Refused(
+            "budget",
+            f"the archive is over its budget of {limits.archive_work:,} elements × operations with {total:,}; "
+            f"the costliest program is {costliest.name}",
+            "use whole-array functions, or fewer and shorter loops",
+        )
 
 
 def predicates(programs: Sequence[CompiledProgram], schema: Schema) -> Predicates:
@@ -72,7 +76,9 @@ def predicates(programs: Sequence[CompiledProgram], schema: Schema) -> Predicate
         true = jnp.ones((), jnp.bool_)
         success = [values[program.success.digest] for program in programs]
         rows = [
-            jnp.stack([*(values[node.digest] for node in program.conditions), *[true] * (widest - len(program.conditions))])
+            jnp.stack(
+                [*(values[node.digest] for node in program.conditions), *[true] * (widest - len(program.conditions))]
+            )
             for program in programs
         ]
         if not programs:

@@ -37,6 +37,7 @@ def explain_refusal(refusal: Refusal, source: str) -> str:
 def explain_program(program: CompiledProgram, limits: Limits = LIMITS) -> str:
     """Everything the compiler knows of an accepted program: source, operations, hashes, budgets, notes."""
     used = program.used
+    kept = operation_count([program]).after
     roots = [program.success, *program.conditions]
     number = {node.digest: index for index, node in enumerate(topological(roots))}
     sections = [
@@ -50,7 +51,9 @@ def explain_program(program: CompiledProgram, limits: Limits = LIMITS) -> str:
         f"  success = %{number[program.success.digest]}",
     ]
     for index, (requirement, node) in enumerate(zip(program.requires, program.conditions, strict=True)):
-        sections.append(f"  requires[{index}] = %{number[node.digest]} ({requirement.condition}), else {requirement.prerequisite}")
+        sections.append(
+            f"  requires[{index}] = %{number[node.digest]} ({requirement.condition}), else {requirement.prerequisite}"
+        )
     sections += [
         "",
         f"source            {program.source_hash}",
@@ -60,7 +63,7 @@ def explain_program(program: CompiledProgram, limits: Limits = LIMITS) -> str:
         f"source bytes      {used.source_bytes:>9,} of {limits.source_bytes:,}",
         f"loop iterations   {used.iterations:>9,} of {limits.iterations:,}",
         f"evaluations       {used.steps:>9,} of {limits.steps:,}",
-        f"operations        {used.operations:>9,} of {limits.operations:,} while compiling, {operation_count([program]).after:,} kept",
+        f"operations        {used.operations:>9,} of {limits.operations:,} while compiling, {kept:,} kept",
         f"elements × ops    {used.work:>9,} of {limits.work:,}",
     ]
     sections += [f"normalised: {item}" for item in program.normalisations]

@@ -7,60 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from engine.sharp.functions import CONSTANTS, DTYPES, INSTEAD, METHODS, invoke
+from engine.sharp.access import Access
+from engine.sharp.functions import INSTEAD
 from engine.sharp.grammar import OPERATORS
 from engine.sharp.graph import Node
-from engine.sharp.indexing import Indexing, SliceValue
-from engine.sharp.limits import Meter
-from engine.sharp.numeric import Numeric, is_number
-from engine.sharp.refusals import Refused, did_you_mean, nearest
-from engine.sharp.scope import ARRAY_ATTRIBUTES, MODULES, Env, field_paths
-from engine.sharp.shaping import Shaping
+from engine.sharp.indexing import SliceValue
+from engine.sharp.refusals import Refused, did_you_mean
+from engine.sharp.scope import Env
 from engine.sharp.values import (
     BoundMethod,
-    DtypeValue,
     EnumValue,
-    FunctionValue,
-    HelperValue,
     Indexer,
     Items,
-    LocalFunction,
     Member,
-    MethodValue,
     ModuleValue,
     SelfValue,
-    StateValue,
     Traced,
     Unusable,
     kind_of,
 )
-from engine.worlds.schema import Constant, Field, Group, Schema
-
-FORBIDDEN = ("achievement", "reward", "timestep", "rng", "random", "step_count")
+from engine.worlds.schema import Constant
 
 
-class Expressions:
+class Expressions(Access):
     """Evaluates expressions in an environment. One instance compiles one program."""
-
-    schema: Schema
-    scope: dict[str, Any]
-    numeric: Numeric
-    indexing: Indexing
-    nodes: Shaping
-    meter: Meter
-    class_name: str
-    class_values: dict[str, Any]
-    methods: dict[str, ast.FunctionDef]
-    nesting: int
-    env: Env
-
-    def call_method(self, name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
-        """Inline a method of the class."""
-        raise NotImplementedError
-
-    def call_local(self, function: LocalFunction, arguments: list[Any], keywords: dict[str, Any], env: Env) -> Any:
-        """Inline a function defined inside a method or beside the class."""
-        raise NotImplementedError
 
     def assign(self, target: ast.expr, value: Any, env: Env) -> None:
         """Bind a target."""
@@ -75,7 +45,9 @@ class Expressions:
         try:
             self.meter.step()
             if self.nesting > self.meter.limits.nesting:
-                raise Refused("budget", f"over the budget of {self.meter.limits.nesting} nested evaluations, helpers included")
+                raise Refused(
+                    "budget", f"over the budget of {self.meter.limits.nesting} nested evaluations, helpers included"
+                )
             handler = getattr(self, f"_{type(node).__name__.lower()}")
             return self.readable(handler(node, env))
         except Refused as refused:
@@ -152,7 +124,11 @@ class Expressions:
         return SliceValue(None, None, None)
 
     def _lambda(self, node: ast.Lambda, env: Env) -> Any:
-        raise Refused("grammar", "a lambda can only stand as a condition in requires", "define a helper method, or use a comprehension")
+        raise Refused(
+            "grammar",
+            "a lambda can only stand as a condition in requires",
+            "define a helper method, or use a comprehension",
+        )
 
     # --- operators ---------------------------------------------------------------------------------------------------
 
@@ -176,7 +152,9 @@ class Expressions:
                 value = self.expression(item, env)
                 continue
             other = self.expression(item, env)
-            value = self.readable(self.numeric.merge(truth, other, value) if conjunction else self.numeric.merge(truth, value, other))
+            value = self.readable(
+                self.numeric.merge(truth, other, value) if conjunction else self.numeric.merge(truth, value, other)
+            )
         return value
 
     def _compare(self, node: ast.Compare, env: Env) -> Any:
@@ -206,7 +184,7 @@ class Expressions:
                 raise Refused("type", "strings are not part of the language", "compare with an enum member or a number")
             if isinstance(value, (EnumValue, SelfValue, ModuleValue)):
                 raise Refused("type", f"{kind_of(value)} cannot be compared", "name a member of it")
-        if isinstance(left, Items) and left.kind == "set" or isinstance(right, Items) and right.kind == "set":
+        if (isinstance(left, Items) and left.kind == "set") or (isinstance(right, Items) and right.kind == "set"):
             raise Refused("type", "a set can only stand after in", "use a tuple")
         if isinstance(left, Items) and isinstance(right, Items) and op not in ("==", "!="):
             raise Refused("type", f"{op} does not work on tuples", "compare the items")
@@ -226,7 +204,9 @@ class Expressions:
         truth = self.numeric.truth(self.expression(node.test, env))
         if isinstance(truth, bool):
             return self.expression(node.body if truth else node.orelse, env)
-        return self.readable(self.numeric.merge(truth, self.expression(node.body, env), self.expression(node.orelse, env)))
+        return self.readable(
+            self.numeric.merge(truth, self.expression(node.body, env), self.expression(node.orelse, env))
+        )
 
     # --- subscripts --------------------------------------------------------------------------------------------------
 
@@ -252,109 +232,8 @@ class Expressions:
         bounds = [None if part is None else self.expression(part, env) for part in (node.lower, node.upper, node.step)]
         return SliceValue(*bounds)
 
-    # --- attributes --------------------------------------------------------------------------------------------------
-
     def _attribute(self, node: ast.Attribute, env: Env) -> Any:
         return self.attribute(self.expression(node.value, env), node.attr)
-
-    def attribute(self, value: Any, name: str) -> Any:
-        """``value.name``."""
-        if isinstance(value, StateValue):
-            return self._field(value, name)
-        if isinstance(value, EnumValue):
-            return self._member(value, name)
-        if isinstance(value, ModuleValue):
-            return self._module_attribute(value, name)
-        if isinstance(value, SelfValue):
-            if name in self.class_values:
-                return self.class_values[name]
-            if name in self.methods:
-                return MethodValue(name)
-            raise Refused("attribute", f"the class has no {name}", did_you_mean(name, {*self.class_values, *self.methods}, "self."))
-        if isinstance(value, Member) and name == "value":
-            return int(value)
-        if isinstance(value, Items):
-            if name == "append" and value.kind == "list":
-                return BoundMethod(value, name)
-            raise Refused("attribute", f"{kind_of(value)} has no {name}", "lists have append only")
-        if isinstance(value, Traced) or is_number(value):
-            return self._array_attribute(self.numeric.lift(value), name)
-        raise Refused("attribute", f"{kind_of(value)} has no {name}")
-
-    def _array_attribute(self, value: Traced, name: str) -> Any:
-        if name == "shape":
-            return Items(list(value.shape))
-        if name == "ndim":
-            return len(value.shape)
-        if name == "size":
-            return value.node.size
-        if name == "dtype":
-            return DtypeValue(value.dtype)
-        if name == "T":
-            return METHODS["transpose"](self, value)
-        if name == "at":
-            return Indexer(value)
-        if name in METHODS:
-            return BoundMethod(value, name)
-        hint = "leave .value out: this is a number already" if name == "value" else did_you_mean(name, ARRAY_ATTRIBUTES, ".")
-        raise Refused("attribute", f"{kind_of(value)} has no {name}", hint or INSTEAD.get(name))
-
-    def _member(self, value: EnumValue, name: str) -> Any:
-        members = value.enumeration.members
-        if name in members:
-            return Member(members[name], f"{value.name}.{name}")
-        suggestion = did_you_mean(name, members, f"{value.name}.")
-        if suggestion is None:
-            listed = ", ".join(list(members)[:24])
-            suggestion = f"its members are {listed}{', …' if len(members) > 24 else ''}"
-        raise Refused("attribute", f"{value.name} has no member {name}", suggestion)
-
-    def _module_attribute(self, value: ModuleValue, name: str) -> Any:
-        functions, inner = MODULES[value.name]
-        if name in functions:
-            return FunctionValue(f"{value.name}.{name}", functions[name])
-        if name in inner:
-            return ModuleValue("jnp" if name == "numpy" else f"{value.name}.{name}")
-        if value.name == "jnp" and name in DTYPES:
-            return DtypeValue(DTYPES[name])
-        if value.name == "jnp" and name in CONSTANTS:
-            return CONSTANTS[name]
-        suggestion = INSTEAD.get(name) or did_you_mean(name, {*functions, *inner}, f"{value.name}.")
-        raise Refused("attribute", f"{value.name}.{name} is not in the table of functions", suggestion)
-
-    def _field(self, value: StateValue, name: str) -> Any:
-        member = value.group.members.get(name)
-        path = (*value.path, name)
-        if isinstance(member, Group):
-            return StateValue(value.which, member, path)
-        if isinstance(member, Field):
-            return Traced(self.input(value.which, path, member))
-        where = ".".join((value.which, *value.path))
-        raise Refused("attribute", f"{where} has no field {name}", self._field_hint(value, name))
-
-    def _field_hint(self, value: StateValue, name: str) -> str | None:
-        if any(word in name.lower() for word in FORBIDDEN):
-            return "programs read the game's state, and none of achievements, rewards, random keys or counters of steps"
-        paths = field_paths(self.schema.state)
-        same = sorted(".".join(path) for path in paths if path[-1] == name)
-        if same:
-            return f"did you mean {value.which}.{same[0]}?"
-        close = nearest(name, value.group.members)
-        if close is not None:
-            return f"did you mean {'.'.join((value.which, *value.path, close))}?"
-        leaf = nearest(name, [path[-1] for path in paths])
-        if leaf is None:
-            return f"its fields are {', '.join(list(value.group.members)[:24])}"
-        return f"did you mean {value.which}.{sorted('.'.join(path) for path in paths if path[-1] == leaf)[0]}?"
-
-    def input(self, which: str, path: tuple[str, ...], leaf: Field) -> Node:
-        """The node that reads a field."""
-        bounds = None
-        if leaf.dtype == "int32" and leaf.minimum is not None and leaf.maximum is not None:
-            bounds = (int(leaf.minimum), int(leaf.maximum))
-        return self.nodes.graph.make("input", (), leaf.dtype, leaf.shape, (which, *path), bounds)
-
-    # --- calls -------------------------------------------------------------------------------------------------------
 
     def _call(self, node: ast.Call, env: Env) -> Any:
         function = self.expression(node.func, env)
@@ -366,59 +245,6 @@ class Expressions:
             raise Refused("call", "an argument is given twice")
         self.env = env
         return self.call(function, arguments, keywords, env)
-
-    def call(self, function: Any, arguments: list[Any], keywords: dict[str, Any], env: Env) -> Any:
-        """A call with evaluated arguments."""
-        if isinstance(function, FunctionValue):
-            return invoke(self, function.name, function.call, arguments, keywords)  # type: ignore[arg-type]
-        if isinstance(function, BoundMethod):
-            return invoke(self, f".{function.name}", METHODS[function.name], [function.receiver, *arguments], keywords)  # type: ignore[arg-type]
-        if isinstance(function, MethodValue):
-            return self.call_method(function.name, arguments, keywords)
-        if isinstance(function, LocalFunction):
-            return self.call_local(function, arguments, keywords, env)
-        if isinstance(function, HelperValue):
-            return self._helper(function.name, arguments, keywords)
-        if isinstance(function, DtypeValue) and len(arguments) == 1 and not keywords:
-            return self.numeric.convert(self.numeric.lift(arguments[0]), function.dtype)
-        if isinstance(function, EnumValue):
-            raise Refused("call", f"{function.name}(...) is not needed", "compare the integer with a member of the enum")
-        raise Refused("call", f"{kind_of(function)} cannot be called")
-
-    def _helper(self, name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
-        helper = self.schema.helpers[name]
-        names = [parameter.name for parameter in helper.parameters]
-        given = dict(zip(names, arguments, strict=False))
-        usage = f"it is called as {name}({', '.join(names)})"
-        for keyword, value in keywords.items():
-            if keyword not in names or keyword in given:
-                raise Refused("call", f"{name} has no free argument called {keyword}", usage)
-            given[keyword] = value
-        if len(arguments) > len(names) or set(given) != set(names):
-            raise Refused("call", f"{name} takes {len(names)} arguments", usage)
-        states: list[str] = []
-        operands: list[Node] = []
-        for parameter in helper.parameters:
-            value = given[parameter.name]
-            if parameter.is_state:
-                if not isinstance(value, StateValue) or value.path:
-                    raise Refused("type", f"{name}: {parameter.name} is the whole state, not {kind_of(value)}", usage)
-                states.append(value.which)
-                continue
-            traced = self.numeric.lift(value)
-            if traced.shape != parameter.shape:
-                raise Refused("shape", f"{name}: {parameter.name} has shape {list(parameter.shape)}, not {list(traced.shape)}", usage)
-            if traced.dtype == "float32" and parameter.dtype != "float32":
-                raise Refused("type", f"{name}: {parameter.name} is {parameter.dtype}, not a float", usage)
-            operands.append(self.nodes.materialise(self.nodes.cast(self.numeric.fill(traced, 0), parameter.dtype)))
-        result = helper.result
-        bounds = None
-        if result.dtype == "int32" and result.minimum is not None and result.maximum is not None:
-            bounds = (int(result.minimum), int(result.maximum))
-        node = self.nodes.graph.make(
-            "helper", tuple(operands), result.dtype, result.shape, (name, *states), bounds, cost=helper.cost
-        )
-        return Traced(node)
 
     # --- iteration ---------------------------------------------------------------------------------------------------
 
@@ -432,10 +258,14 @@ class Expressions:
             return Items([Member(number, f"{value.name}.{name}") for name, number in value.enumeration.members.items()])
         if isinstance(value, Traced) and value.shape:
             self.meter.hold(value.shape[0])
+            for _ in range(value.shape[0]):
+                self.meter.step()
             return Items([self.indexing.subscript(value, index) for index in range(value.shape[0])])
         if isinstance(value, Traced):
             raise Refused("type", "a traced scalar cannot be looped over", "loop over a fixed range and test inside")
-        raise Refused("type", f"{kind_of(value)} cannot be looped over", "loop over a range, a tuple, an array or an enum")
+        raise Refused(
+            "type", f"{kind_of(value)} cannot be looped over", "loop over a range, a tuple, an array or an enum"
+        )
 
     def _listcomp(self, node: ast.ListComp, env: Env) -> Any:
         items = self._comprehension(node.elt, node.generators, env)
@@ -447,7 +277,7 @@ class Expressions:
     def _comprehension(self, element: ast.expr, generators: list[ast.comprehension], env: Env) -> Items:
         values: list[Any] = []
         present: list[bool | Node] = []
-        local = Env(parent=env, frame=env.frame, control=env.control)
+        local = Env(parent=env, frame=env.frame, control=env.control, comprehension=True)
         self._generate(element, generators, local, True, values, present)
         if all(item is True for item in present):
             return Items(values)
@@ -465,7 +295,7 @@ class Expressions:
         if not generators:
             values.append(self.expression(element, env))
             present.append(reached)
-            self.meter.hold(len(values))
+            self.meter.fit(len(values))
             return
         first, *rest = generators
         items = self.elements(self.expression(first.iter, env))
@@ -478,6 +308,8 @@ class Expressions:
             for test in first.ifs:
                 if here is False:
                     break
-                here = self.numeric.truth(self.numeric.conjunction([here, self.numeric.truth(self.expression(test, env))]))
+                here = self.numeric.truth(
+                    self.numeric.conjunction([here, self.numeric.truth(self.expression(test, env))])
+                )
             if here is not False:
                 self._generate(element, rest, env, here, values, present)

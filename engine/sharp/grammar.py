@@ -109,12 +109,16 @@ def parse(source: str, limits: Limits) -> ast.Module:
     except SyntaxError as error:
         line, column = error.lineno or 0, error.offset or 0
         last = source.count("\n")
-        hint = "the text seems to end in the middle of the program" if last and line >= last else None
+        hint = "the text seems to end in the middle of the program" if line >= last else None
+        if not any(text.startswith("class ") for text in source.split("\n")):
+            hint = "answer with one class: class Name(Sharp):"
         raise Refused("syntax", f"not valid Python: {error.msg}", hint, line, max(column, 1) if line else 0) from None
     except (ValueError, OverflowError) as error:
         raise Refused("syntax", f"not valid Python: {error}") from None
     except (RecursionError, MemoryError):
-        raise Refused("budget", f"the syntax is nested deeper than {limits.depth} levels", "use names for parts") from None
+        raise Refused(
+            "budget", f"the syntax is nested deeper than {limits.depth} levels", "use names for parts"
+        ) from None
     _check_size(tree, limits)
     for node in ast.walk(tree):
         _check_node(node)
@@ -131,11 +135,18 @@ def _check_tokens(source: str) -> None:
                 if indents > MAX_BRACKETS:
                     raise Refused("budget", "blocks are nested too deeply", None, *_place(token))
             if token.type == tokenize.NAME and not token.string.isascii():
-                raise Refused("name", f"{token.string!r} is not ASCII: names are written in plain letters", None, *_place(token))
+                raise Refused(
+                    "name", f"{token.string!r} is not ASCII: names are written in plain letters", None, *_place(token)
+                )
             if token.type == tokenize.OP and token.string in BRACKETS:
                 depth += BRACKETS[token.string]
                 if depth > MAX_BRACKETS:
-                    raise Refused("budget", f"brackets are nested deeper than {MAX_BRACKETS}", "use names for parts", *_place(token))
+                    raise Refused(
+                        "budget",
+                        f"brackets are nested deeper than {MAX_BRACKETS}",
+                        "use names for parts",
+                        *_place(token),
+                    )
             prefix = token.string in ("not", "-", "+", "~", "lambda", ":", "await", "**")
             prefixes = prefixes + 1 if prefix else 0
             if prefixes > MAX_PREFIXES:
@@ -158,9 +169,17 @@ def _check_size(tree: ast.Module, limits: Limits) -> None:
         count += 1
         line = getattr(node, "lineno", line)
         if count > limits.nodes:
-            raise Refused("budget", f"over the budget of {limits.nodes:,} nodes of the syntax tree", "shorten the program", line, 1)
+            raise Refused(
+                "budget",
+                f"over the budget of {limits.nodes:,} nodes of the syntax tree",
+                "shorten the program",
+                line,
+                1,
+            )
         if depth > limits.depth:
-            raise Refused("budget", f"over the budget of {limits.depth} levels of the syntax tree", "use names for parts", line, 1)
+            raise Refused(
+                "budget", f"over the budget of {limits.depth} levels of the syntax tree", "use names for parts", line, 1
+            )
         stack.extend((child, depth + 1, line) for child in reversed(list(ast.iter_child_nodes(node))))
 
 
@@ -173,7 +192,9 @@ def _check_node(node: ast.AST) -> None:
         raise Refused("grammar", f"{name} is not part of the language", None, line, column)
     for text in _identifiers(node):
         if text.startswith("__") or (text.startswith("_") and text.endswith("__")):
-            raise Refused("name", f"{text} is not part of the language", "names do not begin with two underscores", line, column)
+            raise Refused(
+                "name", f"{text} is not part of the language", "names do not begin with two underscores", line, column
+            )
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.decorator_list:
         raise Refused("grammar", "decorators are not part of the language", "leave it out", line, column)
     if isinstance(node, (ast.FunctionDef, ast.Lambda)):
@@ -241,8 +262,9 @@ def canonical(node: ast.AST) -> str:
         if isinstance(value, ast.AST):
             parts.append(f"{name}={canonical(value)}")
         elif isinstance(value, list):
-            if value:
-                parts.append(f"{name}=[{','.join(canonical(item) if isinstance(item, ast.AST) else repr(item) for item in value)}]")
+            items = [canonical(item) if isinstance(item, ast.AST) else repr(item) for item in value]
+            if items:
+                parts.append(f"{name}=[{','.join(items)}]")
         elif value is not None or isinstance(node, ast.Constant):
             parts.append(f"{name}={type(value).__name__}:{value!r}")
     return f"({' '.join(parts)})"

@@ -1,4 +1,4 @@
-"""Operation graphs: what a program means, free of text. Equal graphs are equal digests, so nodes are shared for nothing.
+"""Operation graphs: what a program means, free of its text. Equal graphs have equal digests, so sharing is free.
 
 A node's digest covers operation, attributes, dtype, shape and the digests of its operands: it identifies the whole
 graph below it. Operands are put in canonical order before a node is made (``algebra``), never here.
@@ -200,7 +200,9 @@ class Graph:
         attributes = (np.ascontiguousarray(array).tobytes().hex(),)
         return self.make("constant", (), dtype, tuple(array.shape), attributes, bounds)
 
-    def _fold(self, op: str, operands: tuple[Node, ...], dtype: str, shape: tuple[int, ...], attributes: Attributes) -> Node:
+    def _fold(
+        self, op: str, operands: tuple[Node, ...], dtype: str, shape: tuple[int, ...], attributes: Attributes
+    ) -> Node:
         self.meter.operate(max(math.prod(shape), *(operand.size for operand in operands)))
         with np.errstate(all="ignore"):
             result = KERNELS[op](np, attributes, *(constant_array(operand) for operand in operands))

@@ -13,7 +13,8 @@ import numpy as np
 from attrs import frozen
 
 from engine.sharp.graph import Node, scalar_of
-from engine.sharp.numeric import Numeric, is_number
+from engine.sharp.lifting import is_number
+from engine.sharp.numeric import Numeric
 from engine.sharp.refusals import Refused
 from engine.sharp.shaping import Span
 from engine.sharp.values import Items, Traced, kind_of
@@ -54,11 +55,15 @@ class Indexing:
     def _of_items(self, value: Items, index: Any) -> Any:
         items = self.numeric.fixed(value)
         if isinstance(index, SliceValue):
-            bounds = [None if part is None else self.numeric.whole(part, "a bound of a tuple's slice")
-                      for part in (index.start, index.stop, index.step)]
+            bounds = [
+                None if part is None else self.numeric.whole(part, "a bound of a tuple's slice")
+                for part in (index.start, index.stop, index.step)
+            ]
             if bounds[2] == 0:
                 raise Refused("type", "a slice's step cannot be 0")
-            return Items(items[slice(*bounds)], value.kind)
+            chosen = Items(items[slice(*bounds)], value.kind)
+            self.numeric.meter.hold(chosen.total)
+            return chosen
         known = self.numeric.static(index)
         if isinstance(known, int):
             if not -len(items) <= known < len(items):
@@ -104,7 +109,9 @@ class Indexing:
         if fresh and traced:
             raise Refused("shape", "a new axis and a traced index do not go together", "index first, then add the axis")
         offsets = [sum(1 for place in fresh if place <= position) for position, _, _ in windows]
-        windows = [(position - offset, start, size) for (position, start, size), offset in zip(windows, offsets, strict=True)]
+        windows = [
+            (position - offset, start, size) for (position, start, size), offset in zip(windows, offsets, strict=True)
+        ]
         node = self._pick(x.node, spans, windows, traced)
         mask = None if x.mask is None else self._pick(x.mask, spans, windows, traced)
         for position, start, size in windows:
@@ -139,15 +146,18 @@ class Indexing:
             return int(known) % size
         index = self.numeric.lift(part, "an index")
         if index.dtype == "bool":
-            raise Refused("shape", "an array cannot be picked by a mask: its size would depend on the state",
-                          "count with (a & b).sum(), or use jnp.where(mask, array, 0)")
+            raise Refused(
+                "shape",
+                "an array cannot be picked by a mask: its size would depend on the state",
+                "count with (a & b).sum(), or use jnp.where(mask, array, 0)",
+            )
         if index.dtype == "float32":
             raise Refused("type", "an index must be an integer", "use int(...) or .astype(jnp.int32)")
         if size == 0:
             raise Refused("shape", "an axis of 0 elements has none to pick")
         node, clamped = self.nodes.inside(self.numeric.fill(index, 0), size)
         if clamped:
-            self.warn(f"an index may leave its axis of {size} and is then clamped")
+            self.warn(f"an index may leave its axis of {size}: negative ones count from the end, others are clamped")
         return node
 
     def _span(self, part: SliceValue, size: int) -> tuple[tuple[int, int, int], Node | None]:
@@ -165,12 +175,11 @@ class Indexing:
         if width is None:
             raise Refused(
                 "shape",
-                "a slice with a traced bound needs a width that is known, such as grid[i - 2 : i + 3]; clipped bounds have none",
-                "leave out max(...) and min(...): cells outside the grid count as nothing. Or use jax.lax.dynamic_slice",
+                "a slice with a traced bound needs a known width, as grid[i - 2 : i + 3] has; clipped bounds have none",
+                "leave out max and min: cells outside the grid count as nothing. Or use jax.lax.dynamic_slice",
             )
         numeric.meter.hold(width)
-        start = numeric.lift(bounds[0])
-        return (0, width, 1), numeric.fill(start, 0)
+        return (0, width, 1), numeric.fill(numeric.lift(bounds[0]), 0)
 
     def _width(self, start: Any, stop: Any) -> int | None:
         if start is None or stop is None:
@@ -190,13 +199,20 @@ class Indexing:
         return sizes[position]
 
     def _pick(
-        self, x: Node, spans: Sequence[Span], windows: Sequence[tuple[int, Node, int]], traced: Sequence[tuple[int, Node]]
+        self,
+        x: Node,
+        spans: Sequence[Span],
+        windows: Sequence[tuple[int, Node, int]],
+        traced: Sequence[tuple[int, Node]],
     ) -> Node:
         nodes = self.nodes
         x = nodes.slice(x, spans)
         if windows:
             x = nodes.window(
-                x, tuple(item[0] for item in windows), tuple(item[1] for item in windows), tuple(item[2] for item in windows)
+                x,
+                tuple(item[0] for item in windows),
+                tuple(item[1] for item in windows),
+                tuple(item[2] for item in windows),
             )
         if traced:
             indices, _ = self.numeric.together(*(Traced(index) for _, index in traced))
@@ -204,7 +220,13 @@ class Indexing:
         return x
 
     def _inside(
-        self, shape: tuple[int, ...], position: int, start: Node, size: int, length: int, traced: Sequence[tuple[int, Node]]
+        self,
+        shape: tuple[int, ...],
+        position: int,
+        start: Node,
+        size: int,
+        length: int,
+        traced: Sequence[tuple[int, Node]],
     ) -> Node:
         """Which cells of a window lie inside along one axis, spread over the picked shape."""
         nodes = self.nodes
@@ -250,6 +272,10 @@ class Indexing:
             low = self.nodes.extreme("max", start, self.nodes.constant(0, "int32"))
             chosen.append(self.nodes.extreme("min", low, self.nodes.constant(size - width, "int32")))
         if all(scalar_of(start) is not None for start in chosen):
-            return Traced(self.nodes.slice(x.node, [(int(scalar_of(start) or 0), width, 1)
-                                                    for start, width in zip(chosen, widths, strict=True)]))
+            return Traced(
+                self.nodes.slice(
+                    x.node,
+                    [(int(scalar_of(start) or 0), width, 1) for start, width in zip(chosen, widths, strict=True)],
+                )
+            )
         return Traced(self.nodes.window(x.node, tuple(range(len(widths))), tuple(chosen), tuple(widths)))

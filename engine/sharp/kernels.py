@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 Kernel = Callable[..., Any]
@@ -63,7 +64,7 @@ def _gather(xp: Any, attributes: Any, x: Any, *indices: Any) -> Any:
     picked = moved[places]
     rank = indices[0].ndim
     front = tuple(range(rank))
-    adjacent = all(after - before == 1 for before, after in zip(axes, axes[1:], strict=False))
+    adjacent = all(after - before == 1 for before, after in pairwise(axes))
     start = axes[0] if adjacent else 0
     return xp.moveaxis(picked, front, tuple(start + axis for axis in front))
 

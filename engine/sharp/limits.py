@@ -18,6 +18,7 @@ class Limits:
     iterations: int = 4_096
     steps: int = 200_000
     elements: int = 65_536
+    volume: int = 16_000_000
     operations: int = 8_192
     work: int = 1_000_000
     archive_work: int = 20_000_000
@@ -35,6 +36,7 @@ MEANINGS = {
     "iterations": "loop iterations in total",
     "steps": "evaluated expressions, loops unrolled and helpers inlined",
     "elements": "elements of one value",
+    "volume": "elements of all values made while compiling",
     "operations": "operations",
     "work": "elements × operations",
     "archive_work": "elements × operations of the whole archive",
@@ -51,9 +53,11 @@ class Meter:
     steps: int = 0
     operations: int = 0
     work: int = 0
+    volume: int = 0
     _work_by_line: dict[int, int] = field(factory=dict)
     _steps_by_line: dict[int, int] = field(factory=dict)
     _iterations_by_line: dict[int, int] = field(factory=dict)
+    _volume_by_line: dict[int, int] = field(factory=dict)
 
     def step(self) -> None:
         """One expression or statement is evaluated."""
@@ -80,12 +84,20 @@ class Meter:
             raise self._over("work", self._work_by_line)
 
     def hold(self, elements: int) -> None:
-        """A value of ``elements`` elements comes to be."""
+        """A value of ``elements`` elements is made."""
+        self.fit(elements)
+        self.volume += elements
+        self._volume_by_line[self.line] = self._volume_by_line.get(self.line, 0) + elements
+        if self.volume > self.limits.volume:
+            raise self._over("volume", self._volume_by_line)
+
+    def fit(self, elements: int) -> None:
+        """A value has ``elements`` elements."""
         if elements > self.limits.elements:
             raise Refused("budget", f"a value of {elements:,} elements is over the budget of {self.limits.elements:,}")
 
     def _over(self, name: str, by_line: dict[int, int]) -> Refused:
-        line, most = max(by_line.items(), key=lambda item: (item[1], -item[0]))
+        line, _ = max(by_line.items(), key=lambda item: (item[1], -item[0]))
         allowed = getattr(self.limits, name)
         reason = f"over the budget of {allowed:,} {MEANINGS[name]}; the costliest line is {line}"
         return Refused("budget", reason, "use whole-array functions, or fewer and shorter loops", line, 1)

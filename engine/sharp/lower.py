@@ -9,8 +9,9 @@ from attrs import define, frozen
 
 from engine.sharp.graph import Graph, Node, scalar_of
 from engine.sharp.indexing import Indexing
+from engine.sharp.lifting import is_number
 from engine.sharp.limits import Limits, Meter
-from engine.sharp.numeric import Numeric, is_number
+from engine.sharp.numeric import Numeric
 from engine.sharp.refusals import Refused
 from engine.sharp.scope import BASES, TYPING, UNSET, Env, protected, world_scope
 from engine.sharp.shaping import Shaping
@@ -56,7 +57,7 @@ class Compiler(Statements):
         self.nesting = 0
         self.module = Env()
         self.env = self.module
-        self.calls: list[str] = []
+        self.calls: list[ast.FunctionDef] = []
         self._frames = _Frames()
 
     # --- notes -------------------------------------------------------------------------------------------------------
@@ -77,7 +78,13 @@ class Compiler(Statements):
         for alias in node.names:
             bound = alias.asname or alias.name.split(".")[0]
             if isinstance(node, ast.Import):
-                fine = (alias.name, bound) in (("jax.numpy", "jnp"), ("jax", "jax"), ("jax.numpy", "jax"), ("jax.lax", "lax"), ("jax.lax", "jax"))
+                fine = (alias.name, bound) in (
+                    ("jax.numpy", "jnp"),
+                    ("jax", "jax"),
+                    ("jax.numpy", "jax"),
+                    ("jax.lax", "lax"),
+                    ("jax.lax", "jax"),
+                )
                 fine = fine or (alias.name == "typing" and alias.asname is None)
             elif node.module in ("__future__", "typing"):
                 fine = alias.name in TYPING and alias.asname is None
@@ -89,8 +96,14 @@ class Compiler(Statements):
             if not fine:
                 module = getattr(node, "module", None)
                 name = f"{module}.{alias.name}" if module else alias.name
-                hint = "use jnp, which is in scope" if "numpy" in name else "leave it out: everything a program may use is in scope"
-                raise Refused("grammar", f"import of {name} is not part of the language", hint, node.lineno, node.col_offset + 1)
+                hint = (
+                    "use jnp, which is in scope"
+                    if "numpy" in name
+                    else "leave it out: everything a program may use is in scope"
+                )
+                raise Refused(
+                    "grammar", f"import of {name} is not part of the language", hint, node.lineno, node.col_offset + 1
+                )
         self.note("imports dropped")
 
     # --- calls -------------------------------------------------------------------------------------------------------
@@ -111,20 +124,25 @@ class Compiler(Statements):
         """Inline a function where its names are known."""
         if function.frame == 0:
             return self._inline(function.definition, arguments, keywords, self.module)
-        if function.frame != env.frame:
-            raise Refused("grammar", f"{function.definition.name} was not defined here", "make it a method of the class")
-        return self._inline(function.definition, arguments, keywords, env)
+        around = env.defining(function.frame)
+        if around is None:
+            raise Refused(
+                "grammar", f"{function.definition.name} was not defined here", "make it a method of the class"
+            )
+        return self._inline(function.definition, arguments, keywords, around)
 
     def _inline(self, definition: ast.FunctionDef, arguments: list[Any], keywords: dict[str, Any], parent: Env) -> Any:
         name = definition.name
-        if name in self.calls:
-            raise Refused("grammar", f"{name} calls itself", "recursion is not part of the language: use for over a static range")
+        if any(definition is running for running in self.calls):
+            raise Refused(
+                "grammar", f"{name} calls itself", "recursion is not part of the language: use for over a static range"
+            )
         if len(self.calls) >= MAX_CALLS:
             raise Refused("budget", f"helpers call helpers more than {MAX_CALLS} deep")
         self._frames.last += 1
         env = Env(parent=parent, assigned=assigned_names(definition), frame=self._frames.last)
         self._bind(definition, arguments, keywords, env)
-        self.calls.append(name)
+        self.calls.append(definition)
         before = self.env
         try:
             self.block(definition.body, env)
@@ -157,9 +175,19 @@ class Compiler(Statements):
             if keyword not in allowed or keyword in values:
                 raise Refused("call", f"{name} has no free argument called {keyword}")
             values[keyword] = value
-        defaults = dict(zip([parameter.arg for parameter in positional[len(positional) - len(args.defaults) :]], args.defaults, strict=True))
+        defaults = dict(
+            zip(
+                [parameter.arg for parameter in positional[len(positional) - len(args.defaults) :]],
+                args.defaults,
+                strict=True,
+            )
+        )
         defaults.update(
-            {parameter.arg: default for parameter, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is not None}
+            {
+                parameter.arg: default
+                for parameter, default in zip(args.kwonlyargs, args.kw_defaults, strict=True)
+                if default is not None
+            }
         )
         for parameter in positional + args.kwonlyargs:
             if parameter.arg in self.scope or parameter.arg in self.guarded:
@@ -181,7 +209,13 @@ class Compiler(Statements):
             return Items(list(value.items), "tuple", value.present)  # shared between calls, so it cannot grow
         if is_number(value) or value is None or isinstance(value, (Items, Traced, str)):
             return value
-        raise Refused("type", f"{what} must be a number, a tuple or an array, not {kind_of(value)}", None, node.lineno, node.col_offset + 1)
+        raise Refused(
+            "type",
+            f"{what} must be a number, a tuple or an array, not {kind_of(value)}",
+            None,
+            node.lineno,
+            node.col_offset + 1,
+        )
 
     # --- conditions --------------------------------------------------------------------------------------------------
 
@@ -193,12 +227,22 @@ class Compiler(Statements):
         has_self = bool(names) and (names[0] in OBJECTS or len(names) == 3)
         states = len(names) - has_self
         if not 1 <= states <= 2:
-            raise Refused("call", f"{what} takes {len(names)} parameters", "write (self, state, previous) or (self, state)")
+            raise Refused(
+                "call", f"{what} takes {len(names)} parameters", "write (self, state, previous) or (self, state)"
+            )
         if states == 2 and names[has_self].lower().startswith(("prev", "old", "last", "before")):
-            self.warn(f"{what} takes the current state first, whatever its parameters are called; here the first is {names[has_self]}")
+            self.warn(
+                f"{what} gets the current state first and the previous one second; its parameter {names[has_self]} "
+                "gets the current one"
+            )
         if not has_self:
             self.note(f"{what} without self")
         return Signature(has_self, states)
+
+    def as_method(self, source: ast.Lambda, name: str) -> ast.FunctionDef:
+        """A lambda as the method that it stands for."""
+        body = ast.copy_location(ast.Return(source.body), source)
+        return ast.copy_location(ast.FunctionDef(name, source.args, [body], []), source)
 
     def condition(self, source: ast.FunctionDef | ast.Lambda, what: str) -> Node:
         """The boolean scalar that a success method or a condition computes."""
@@ -208,13 +252,8 @@ class Compiler(Statements):
         arguments.extend(states[: signature.states])
         self.meter.line = source.lineno
         try:
-            if isinstance(source, ast.Lambda):
-                body = ast.copy_location(ast.Return(source.body), source)
-                definition = ast.FunctionDef(what, source.args, [body], [])
-                value = self._inline(ast.copy_location(definition, source), arguments, {}, self.module)
-            else:
-                value = self._inline(source, arguments, {}, self.module)
-            return self.output(value, what)
+            definition = self.as_method(source, what) if isinstance(source, ast.Lambda) else source
+            return self.output(self._inline(definition, arguments, {}, self.module), what)
         except Refused as refused:
             raise refused.placed(source.lineno, source.col_offset + 1) from None
 
@@ -224,7 +263,11 @@ class Compiler(Statements):
         if isinstance(value, Traced):
             if value.shape != ():
                 raise Refused("output", f"{what} returns {kind_of(value)}, not one truth value", "add .any() or .all()")
-            if value.dtype == "int32" and value.node.bounds is not None and 0 <= value.node.bounds[0] <= value.node.bounds[1] <= 1:
+            if (
+                value.dtype == "int32"
+                and value.node.bounds is not None
+                and 0 <= value.node.bounds[0] <= value.node.bounds[1] <= 1
+            ):
                 self.note(f"{what} made a truth value")
             elif value.dtype != "bool":
                 raise Refused("output", f"{what} returns {kind_of(value)}, not a truth value", advice)
@@ -254,7 +297,9 @@ def _state_parameters(arguments: ast.arguments) -> list[str]:
 
 def assigned_names(definition: ast.FunctionDef) -> frozenset[str]:
     """Names that are local to a function because it binds them somewhere, as Python decides."""
-    found = {parameter.arg for parameter in definition.args.posonlyargs + definition.args.args + definition.args.kwonlyargs}
+    found = {
+        parameter.arg for parameter in definition.args.posonlyargs + definition.args.args + definition.args.kwonlyargs
+    }
     stack: list[ast.AST] = list(definition.body)
     while stack:
         node = stack.pop()
@@ -267,5 +312,3 @@ def assigned_names(definition: ast.FunctionDef) -> frozenset[str]:
             found.add(node.id)
         stack.extend(ast.iter_child_nodes(node))
     return frozenset(found)
-
-

@@ -63,7 +63,11 @@ def _live(tree: ast.Module) -> list[ast.AST]:
                 continue
             children = value if isinstance(value, list) else [value]
             stack.extend(child for child in children if isinstance(child, ast.AST) and not _is_requires(child))
-    return sorted(found, key=lambda node: (getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
+    return sorted(found, key=_place)
+
+
+def _place(node: ast.AST) -> tuple[int, int, bool]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0), not isinstance(node, ast.Name)
 
 
 def _is_requires(node: ast.AST) -> bool:

@@ -29,7 +29,9 @@ def normalise(text: str, limits: Limits) -> Normalised:
         Refused: if the text is too long, holds several programs in fences, or characters no source can hold.
     """
     if len(text.encode("utf-8", "surrogatepass")) > limits.source_bytes:
-        raise Refused("budget", f"the source is over the budget of {limits.source_bytes:,} bytes", "shorten it; comments count")
+        raise Refused(
+            "budget", f"the source is over the budget of {limits.source_bytes:,} bytes", "shorten it; comments count"
+        )
     steps: list[str] = []
 
     def changed(name: str, after: str) -> None:
@@ -86,7 +88,9 @@ def _block(text: str) -> str:
             blocks[-1].append(line)
     programs = ["\n".join(block) for block in blocks if any(re.match(r"\s*class\b", line) for line in block)]
     if len(programs) > 1:
-        raise Refused("syntax", f"{len(programs)} code blocks hold a class", "answer with one block that holds one class")
+        raise Refused(
+            "syntax", f"{len(programs)} code blocks hold a class", "answer with one block that holds one class"
+        )
     if programs:
         return programs[0]
     if len(blocks) == 1:

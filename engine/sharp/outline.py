@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from engine.sharp.lower import Compiler
-from engine.sharp.refusals import Refused, did_you_mean
+from engine.sharp.refusals import Refused, did_you_mean, nearest
 from engine.sharp.scope import BASES, Env
 from engine.sharp.values import LocalFunction
 
@@ -42,7 +42,11 @@ def read_module(compiler: Compiler, tree: ast.Module) -> ast.ClassDef:
     if not classes:
         raise Refused("grammar", "there is no class", TEMPLATE)
     if len(classes) > 1:
-        raise _at(classes[1], f"a program is one class; here are {len(classes)}", "propose the others as programs of their own")
+        raise _at(
+            classes[1],
+            f"a program is one class; here are {len(classes)}",
+            "propose the others as programs of their own",
+        )
     return classes[0]
 
 
@@ -59,7 +63,9 @@ def read_class(compiler: Compiler, definition: ast.ClassDef) -> list[Pair]:
         if isinstance(item, ast.FunctionDef):
             _new_name(compiler, item.name, item)
             if item.name == "requires":
-                raise _at(item, "requires is a list of pairs, not a method", 'write requires = [(condition, "Prerequisite")]')
+                raise _at(
+                    item, "requires is a list of pairs, not a method", 'write requires = [(condition, "Prerequisite")]'
+                )
             compiler.methods[item.name] = item
         elif isinstance(item, (ast.Assign, ast.AnnAssign)):
             targets = item.targets if isinstance(item, ast.Assign) else [item.target]
@@ -67,6 +73,10 @@ def read_class(compiler: Compiler, definition: ast.ClassDef) -> list[Pair]:
                 if requires is not None or len(targets) > 1:
                     raise _at(item, "requires is given twice", "write one list of pairs")
                 requires = item.value
+                continue
+            if isinstance(item.value, ast.Lambda) and len(targets) == 1 and isinstance(targets[0], ast.Name):
+                _new_name(compiler, targets[0].id, item)
+                compiler.methods[targets[0].id] = compiler.as_method(item.value, targets[0].id)
                 continue
             compiler.class_values.update(_constants(compiler, item))
         elif isinstance(item, (ast.Import, ast.ImportFrom)):
@@ -78,8 +88,9 @@ def read_class(compiler: Compiler, definition: ast.ClassDef) -> list[Pair]:
         else:
             raise _at(item, "only constants, methods and requires stand in a class", TEMPLATE)
     if "success" not in compiler.methods:
-        close = did_you_mean("success", compiler.methods)
-        raise _at(definition, f"{definition.name} has no success method", close or "write def success(self, state, previous):")
+        close = nearest("success", compiler.methods)
+        hint = "write def success(self, state, previous):" if close is None else f"call {close} success"
+        raise _at(definition, f"{definition.name} has no success method", hint)
     return [] if requires is None else _pairs(compiler, requires)
 
 
@@ -145,7 +156,11 @@ def _condition(compiler: Compiler, node: ast.expr, index: int) -> tuple[ast.Func
         if node.value.id in ("self", compiler.class_name):
             name = node.attr
     if name is None:
-        raise _at(node, "a condition is a method's name or a lambda", "write (has_wood, ...) for a method has_wood(self, state)")
+        raise _at(
+            node,
+            "a condition is a method's name or a lambda",
+            "write (has_wood, ...) for a method has_wood(self, state)",
+        )
     if name in compiler.methods:
         return compiler.methods[name], name
     function = compiler.module.names.get(name)
@@ -163,7 +178,11 @@ def _prerequisite(node: ast.expr) -> str:
 
 
 def _is_text(item: ast.stmt) -> bool:
-    return isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant) and isinstance(item.value.value, (str, type(...)))
+    return (
+        isinstance(item, ast.Expr)
+        and isinstance(item.value, ast.Constant)
+        and isinstance(item.value.value, (str, type(...)))
+    )
 
 
 def _at(node: ast.AST, reason: str, suggestion: str | None = None) -> Refused:

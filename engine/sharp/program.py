@@ -118,7 +118,9 @@ def _compiled(text: str, schema: Schema, limits: Limits) -> CompiledProgram:
         warnings=tuple(compiler.warnings),
         success=success,
         conditions=tuple(conditions),
-        used=Used(len(text.encode("utf-8", "surrogatepass")), meter.iterations, meter.steps, meter.operations, meter.work),
+        used=Used(
+            len(text.encode("utf-8", "surrogatepass")), meter.iterations, meter.steps, meter.operations, meter.work
+        ),
     )
 
 

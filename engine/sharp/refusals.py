@@ -33,7 +33,7 @@ class Refused(Exception):
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that ``name`` most resembles, or None; ties go to the alphabetically first."""
     lowered = {candidate.lower(): candidate for candidate in sorted(set(known), reverse=True)}
-    close = difflib.get_close_matches(name.lower(), sorted(lowered), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name.lower(), sorted(lowered), n=1, cutoff=0.7)
     if close:
         return lowered[close[0]]
     inside = [candidate for key, candidate in sorted(lowered.items()) if len(key) > 3 and (key in name.lower())]

@@ -6,8 +6,9 @@ from typing import Any
 
 from attrs import define, field
 
-from engine.sharp.functions import BUILTINS, CONSTANTS, DTYPES, JNP, LAX, LINALG, METHODS
+from engine.sharp.functions import CONSTANTS, DTYPES
 from engine.sharp.graph import Node
+from engine.sharp.tables import BUILTINS, JNP, LAX, LINALG, METHODS
 from engine.sharp.values import EnumValue, FunctionValue, HelperValue, ModuleValue
 from engine.worlds.schema import Field, Group, Schema
 
@@ -20,7 +21,9 @@ MODULES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 ROOTS = {"jnp": "jnp", "jax": "jax", "lax": "jax.lax"}
 ARRAY_ATTRIBUTES = ("shape", "ndim", "size", "T", "astype", *sorted(METHODS))
 BASES = ("Sharp", "SHARP")
-TYPING = frozenset({"Any", "Tuple", "List", "Optional", "Union", "Callable", "Sequence", "annotations", "Final", "ClassVar"})
+TYPING = frozenset(
+    {"Any", "Tuple", "List", "Optional", "Union", "Callable", "Sequence", "annotations", "Final", "ClassVar"}
+)
 
 
 def world_scope(schema: Schema) -> dict[str, Any]:
@@ -75,6 +78,7 @@ class Env:
     assigned: frozenset[str] = frozenset()
     frame: int = 0
     control: tuple[bytes, ...] = ()
+    comprehension: bool = False
     returned: bool | Node = False
     result: Any = UNSET
     broken: bool | Node = False
@@ -83,7 +87,7 @@ class Env:
     def fork(self, test: bytes) -> Env:
         """A copy for one branch of a traced test."""
         return Env(
-            dict(self.names), self.parent, self.assigned, self.frame, (*self.control, test),
+            dict(self.names), self.parent, self.assigned, self.frame, (*self.control, test), self.comprehension,
             self.returned, self.result, self.broken, self.continued,
         )  # fmt: skip
 
@@ -92,6 +96,13 @@ class Env:
         self.names = other.names
         self.returned, self.result = other.returned, other.result
         self.broken, self.continued = other.broken, other.continued
+
+    def defining(self, frame: int) -> Env | None:
+        """The function's environment around this point that has this frame, comprehensions apart."""
+        env: Env | None = self
+        while env is not None and (env.comprehension or env.frame != frame):
+            env = env.parent
+        return env
 
     @property
     def stopped(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 from engine.sharp.algebra import Algebra
 from engine.sharp.graph import Node
@@ -84,7 +85,7 @@ class Shaping(Algebra):
         """Elements at traced positions along ``axes``; indices are int32, of one shape, and inside the axes."""
         shape = indices[0].shape
         rest = [size for axis, size in enumerate(x.shape) if axis not in axes]
-        adjacent = all(after - before == 1 for before, after in zip(axes, axes[1:], strict=False))
+        adjacent = all(after - before == 1 for before, after in pairwise(axes))
         start = axes[0] if adjacent else 0
         result = (*rest[:start], *shape, *rest[start:])
         if x.op == "broadcast" and x.operands[0].shape == ():
@@ -93,7 +94,10 @@ class Shaping(Algebra):
             inner: tuple[int, ...] = x.attributes[0]  # type: ignore[assignment]
             source = x.operands[0]
             left = [axis for axis in range(len(source.shape)) if axis not in inner]
-            pairs = [*zip(inner, x.operands[1:], strict=True), *zip([left[axis] for axis in axes], indices, strict=True)]
+            pairs = [
+                *zip(inner, x.operands[1:], strict=True),
+                *zip([left[axis] for axis in axes], indices, strict=True),
+            ]
             pairs.sort(key=lambda pair: pair[0])
             x, axes, indices = source, tuple(axis for axis, _ in pairs), tuple(index for _, index in pairs)
         return self.graph.make("gather", (x, *indices), x.dtype, result, (axes,), x.bounds)
@@ -151,8 +155,14 @@ class Shaping(Algebra):
         if size == 0:
             raise Refused("shape", f"{op} of no elements does not exist")
         shape = tuple(length for place, length in enumerate(x.shape) if place != axis)
-        return self.graph.make(op, (self.materialise(x) if x.op == "broadcast" and x.operands[0].op == "constant" else x,),
-                               "int32", shape, (axis,), (0, size - 1))
+        return self.graph.make(
+            op,
+            (self.materialise(x) if x.op == "broadcast" and x.operands[0].op == "constant" else x,),
+            "int32",
+            shape,
+            (axis,),
+            (0, size - 1),
+        )
 
     def inside(self, index: Node, size: int) -> tuple[Node, bool]:
         """A traced index as Python reads it (negative counts from the end), kept inside; whether it had to be kept."""

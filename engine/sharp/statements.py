@@ -21,7 +21,7 @@ class Statements(Expressions):
     # --- blocks ------------------------------------------------------------------------------------------------------
 
     def block(self, statements: list[ast.stmt], env: Env) -> None:
-        """Run statements. Lanes that broke out or continued keep what they had; lanes that returned keep their result."""
+        """Run statements. Lanes that broke out or continued keep what they had, lanes that returned their result."""
         suspended: list[tuple[Node, Env]] = []
         control = env.control
         for statement in statements:
@@ -45,7 +45,9 @@ class Statements(Expressions):
         try:
             self.meter.step()
             if self.nesting > self.meter.limits.nesting:
-                raise Refused("budget", f"over the budget of {self.meter.limits.nesting} nested evaluations, helpers included")
+                raise Refused(
+                    "budget", f"over the budget of {self.meter.limits.nesting} nested evaluations, helpers included"
+                )
             getattr(self, f"_{type(node).__name__.lower()}")(node, env)
         except Refused as refused:
             raise refused.placed(node.lineno, node.col_offset + 1) from None
@@ -66,7 +68,9 @@ class Statements(Expressions):
                 if name in yes.names and name in no.names:
                     after.names[name] = self.numeric.merge(test, yes.names[name], no.names[name])
                 else:
-                    after.names[name] = Unusable(f"{name} may have no value here", f"assign {name} before the branch, too")
+                    after.names[name] = Unusable(
+                        f"{name} may have no value here", f"assign {name} before the branch, too"
+                    )
         if yes.result is UNSET or no.result is UNSET:
             after.result = no.result if yes.result is UNSET else yes.result
         else:
@@ -133,7 +137,7 @@ class Statements(Expressions):
             )
         added = sum(item.total if isinstance(item, Items) else 1 for item in values)
         deepest = max((item.depth for item in values if isinstance(item, Items)), default=0)
-        self.meter.hold(target.total + added + len(values))
+        self.meter.fit(target.total + added + len(values))
         target.items.extend(values)
         target.total += added + len(values)
         target.depth = max(target.depth, deepest + 1)
@@ -178,14 +182,22 @@ class Statements(Expressions):
     def check_free(self, name: str, node: ast.expr | ast.stmt | ast.arg) -> None:
         """Refuse a name that means something else already."""
         if name in self.guarded:
-            raise Refused("name", f"{name} has a meaning already", f"choose another name than {name}", node.lineno, node.col_offset + 1)
+            raise Refused(
+                "name",
+                f"{name} has a meaning already",
+                f"choose another name than {name}",
+                node.lineno,
+                node.col_offset + 1,
+            )
 
     def _functiondef(self, node: ast.FunctionDef, env: Env) -> None:
         self.check_free(node.name, node)
         env.names[node.name] = LocalFunction(node, env.frame)
 
     def _classdef(self, node: ast.ClassDef, env: Env) -> None:
-        raise Refused("grammar", "a class inside a class or function is not part of the language", "one program is one class")
+        raise Refused(
+            "grammar", "a class inside a class or function is not part of the language", "one program is one class"
+        )
 
     # --- control flow ------------------------------------------------------------------------------------------------
 

@@ -175,7 +175,11 @@ def kind_of(value: Any) -> str:
     if isinstance(value, Items):
         return f"a {value.kind} of {len(value.items)} items"
     if isinstance(value, StateValue):
-        return f"the group {'.'.join(value.path)}" if value.path else f"the {value.which}".replace("the state", "the state itself")
+        return (
+            f"the group {'.'.join(value.path)}"
+            if value.path
+            else f"the {value.which}".replace("the state", "the state itself")
+        )
     if isinstance(value, EnumValue):
         return f"the enum {value.name}"
     if isinstance(value, (FunctionValue, HelperValue, MethodValue, LocalFunction, BoundMethod)):

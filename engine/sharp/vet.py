@@ -34,7 +34,9 @@ def vet(effect: Vet, schema: Schema, states: SampledViews | None = None) -> Vett
     if effect.world != schema.world:
         raise ValueError(f"the program is for the world {effect.world!r}, the schema is of {schema.world!r}")
     if effect.grammar != GRAMMAR:
-        raise ValueError(f"the grammar {effect.grammar!r} is not the installed one, {GRAMMAR!r}: install the version that the run names")
+        raise ValueError(
+            f"the grammar {effect.grammar!r} is not the installed {GRAMMAR!r}: install the version that the run names"
+        )
     compiled = parse_program(effect.source.text, schema)
     if isinstance(compiled, Refusal):
         return Vetted(None, compiled)
@@ -88,10 +90,18 @@ def check_archive_place(compiled: CompiledProgram, effect: Vet) -> None:
 def _check_name(compiled: CompiledProgram, archive: Mapping[str, Known], replaces: str | None) -> None:
     if replaces is not None:
         if compiled.name != replaces:
-            raise Refused("archive", f"a mutation of {replaces} keeps its name; this is called {compiled.name}", f"call the class {replaces}")
+            raise Refused(
+                "archive",
+                f"a mutation of {replaces} keeps its name; this is called {compiled.name}",
+                f"call the class {replaces}",
+            )
         return
     if compiled.name in archive:
-        raise Refused("archive", f"the archive has a skill called {compiled.name} already", "choose another name for another skill")
+        raise Refused(
+            "archive",
+            f"the archive has a skill called {compiled.name} already",
+            "choose another name for another skill",
+        )
 
 
 def _check_prerequisites(compiled: CompiledProgram, archive: Mapping[str, Known]) -> None:
@@ -106,12 +116,16 @@ def _check_prerequisites(compiled: CompiledProgram, archive: Mapping[str, Known]
         cycle = _path(prerequisite, compiled.name, archive)
         if cycle is not None:
             chain = " requires ".join((compiled.name, *cycle))
-            raise Refused("archive", f"the prerequisites form a cycle: {chain}", f"name a skill that does not need {compiled.name}")
+            raise Refused(
+                "archive",
+                f"the prerequisites form a cycle: {chain}",
+                f"name a skill that does not need {compiled.name}",
+            )
 
 
 def _path(start: str, goal: str, archive: Mapping[str, Known]) -> tuple[str, ...] | None:
     """A chain of prerequisites from ``start`` to ``goal``, if there is one."""
-    stack = [(start,)]
+    stack: list[tuple[str, ...]] = [(start,)]
     seen = {start}
     while stack:
         path = stack.pop()
@@ -131,17 +145,29 @@ def _check_meaning(compiled: CompiledProgram, archive: Mapping[str, Known], effe
         if not same_success and not effect.may_change_success:
             raise Refused(
                 "archive",
-                f"the success condition of {parent.name} has changed; a mutation here changes conditions and prerequisites only",
+                f"the success condition of {parent.name} has changed; a mutation changes requirements only",
                 "keep the success method as it was",
             )
         if same_success and compiled.requires_meaning == parent.requires_meaning:
-            raise Refused("archive", f"this means the same as {parent.name} as it is", "change a condition, its prerequisite or their order")
+            raise Refused(
+                "archive",
+                f"this means the same as {parent.name} as it is",
+                "change a condition, its prerequisite or their order",
+            )
         if same_success:
             return
     for known in effect.archive:
         if known is not parent and known.meaning == compiled.meaning:
-            alike = "the same" if known.requires_meaning == compiled.requires_meaning else "the same success condition with other requirements"
-            raise Refused("archive", f"{compiled.name} is {alike} as the skill {known.name}", "propose a skill with another success condition")
+            alike = (
+                "the same"
+                if known.requires_meaning == compiled.requires_meaning
+                else "the same success condition with other requirements"
+            )
+            raise Refused(
+                "archive",
+                f"{compiled.name} is {alike} as the skill {known.name}",
+                "propose a skill with another success condition",
+            )
 
 
 # --- sampled states --------------------------------------------------------------------------------------------------
@@ -176,9 +202,15 @@ def sampled_warnings(compiled: CompiledProgram, sampled: Sampled, implied: Seque
     for index, requirement in enumerate(compiled.requires):
         held = sampled.conditions_visited[index]
         if implied[index]:
-            warnings.append(f"wherever the condition {requirement.condition} holds, success holds ({held} of {sampled.visited} sampled states)")
+            warnings.append(
+                f"wherever the condition {requirement.condition} holds, success holds "
+                f"({held} of {sampled.visited} sampled states)"
+            )
         if sampled.visited and held == sampled.visited:
-            warnings.append(f"the condition {requirement.condition} never fails on {sampled.visited} sampled states, so {requirement.prerequisite} is never invoked")
+            warnings.append(
+                f"the condition {requirement.condition} never fails on {sampled.visited} sampled states, "
+                f"so {requirement.prerequisite} is never invoked"
+            )
     return warnings
 
 

@@ -17,9 +17,8 @@ from engine import checkpoint, randomness
 from engine.agent.network import Network, build
 from engine.evaluate import Lanes, build_lanes, plan, run_lanes
 from engine.train import tally as tallies
-from engine.train.compile import compile_skills
 from engine.train.ppo import build_update, learning_rate, optimiser
-from engine.train.predicates import Compile, Predicates
+from engine.train.predicates import Compile, Predicates, compile_programs
 from engine.train.rollout import Episodes, Rolled, before_first, build_rollout
 from engine.train.routing import reward_scale, success_rates
 from engine.train.stopped import Stopped
@@ -78,20 +77,21 @@ class TrainingCore:
         self,
         world: World,
         *,
-        compile_programs: Compile = compile_skills,
+        compiler: Compile = compile_programs,
         save_every_seconds: float = 300.0,
         evaluation_lanes: int = 256,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``compile_programs`` turns sources into predicates; ``evaluation_lanes`` episodes run side by side at most."""
+        """``compiler`` turns sources into predicates; ``evaluation_lanes`` episodes run side by side at most."""
         self.world = world
-        self._compile_programs = compile_programs
+        self._compiler = compiler
         self._save_every_seconds = save_every_seconds
         self._lanes = evaluation_lanes
         self._clock = clock
         self._rollouts = _Compiled(8)
         self._updates = _Compiled(8)
         self._evaluations = _Compiled(8)
+        self._networks = _Compiled(16)
 
     def train(
         self,
@@ -188,7 +188,7 @@ class TrainingCore:
         run: Lanes = self._evaluations.get(
             (network, predicates.key, shape, lanes), lambda: build_lanes(self.world, network, predicates, shape, lanes)
         )
-        cache = jax.jit(network.open)(parameters, network.initial_memory(lanes))
+        cache = self._networks.get(("open", network), lambda: network.open)(parameters, network.initial_memory(lanes))
         rows, steps = run_lanes(run, self.world, effect, parameters, cache, tables, progress, stop, lanes)
         return Evaluated(rows, steps, self._clock() - began)
 
@@ -197,7 +197,7 @@ class TrainingCore:
             raise ValueError(f"this core holds {self.world.name}, but the effect names {name}")
 
     def _predicates(self, skills: tuple[Skill, ...]) -> Predicates:
-        return self._compile_programs(tuple(skill.source.text for skill in skills), self.world.schema)
+        return self._compiler(tuple(skill.source.text for skill in skills), self.world.schema)
 
     def _tables(self, skills: tuple[Skill, ...], routing: Routing) -> tuple[Shape, Tables, Predicates]:
         index = {skill.name: row for row, skill in enumerate(skills)}
@@ -225,16 +225,14 @@ class TrainingCore:
 
     def _rollout(self, network: Network, predicates: Predicates, shape: Shape, ppo: Ppo, routing: Routing) -> Any:
         key = (network, predicates.key, shape, ppo, routing)
-        return self._rollouts.get(
-            key, lambda: build_rollout(self.world, network, predicates, shape, ppo, routing)
-        )
+        return self._rollouts.get(key, lambda: build_rollout(self.world, network, predicates, shape, ppo, routing))
 
     def _parameters(self, untrained: bool, seed: int, network: Network, data: bytes | None) -> Any:
         if untrained != (data is None):
             raise ValueError("give the checkpoint of the agent that the effect names, and none for the untrained agent")
         key = randomness.key(seed, UNTRAINED, "parameters")
         if data is None:
-            return jax.jit(network.initialise)(key)
+            return self._networks.get(("initialise", network), lambda: network.initialise)(key)
         return checkpoint.unpack(data, "parameters", jax.eval_shape(network.initialise, key))
 
     def _begin(self, effect: Train, start: bytes | None, network: Network, shape: Shape) -> _Learner:

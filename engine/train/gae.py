@@ -18,8 +18,8 @@ def advantages(
 ) -> jax.Array:
     """A_t ``[T, B]`` from rewards and values ``[T, B]`` and the value after the last step ``[B]``.
 
-    delta_t = r_t + gamma V' - V_t and A_t = delta_t + gamma lambda A_{t+1}. Where ``cut`` is False, V' = V_{t+1}. Where it
-    is True the trace stops: V' is ``cut_value`` (0 at a true end, the value of the terminal observation at a
+    delta_t = r_t + gamma V' - V_t and A_t = delta_t + gamma lambda A_{t+1}. Where ``cut`` is False, V' = V_{t+1}.
+    Where it is True the trace stops: V' is ``cut_value`` (0 at a true end, the value of the terminal observation at a
     truncation) and A_{t+1} is left out.
     """
     following = jnp.where(cut, cut_value, jnp.concatenate([values[1:], last_value[None]]))

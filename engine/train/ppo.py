@@ -51,7 +51,7 @@ class Batch(NamedTuple):
 
 
 def learning_rate(ppo: Ppo, steps: int) -> float:
-    """Linear decay from ``learning_rate`` to ``end_learning_rate`` over ``decay_steps`` environment steps, then constant.
+    """Linear decay from ``learning_rate`` to ``end_learning_rate`` over ``decay_steps`` environment steps.
 
     ``steps`` counts every environment step that the agent was trained on before, over all phases.
     """
@@ -74,7 +74,7 @@ def policy_loss(ratio: jax.Array, advantage: jax.Array, clip_range: float) -> ja
 
 
 def value_loss(value: jax.Array, old: jax.Array, target: jax.Array, clip_range: float) -> jax.Array:
-    """mean max((V - R)^2, (V_clipped - R)^2) / 2 with V_clipped within ``clip_range`` of the old value, shape ``()``."""
+    """mean max((V - R)^2, (V_clipped - R)^2) / 2, V_clipped within ``clip_range`` of the old value, shape ``()``."""
     clipped = old + jnp.clip(value - old, -clip_range, clip_range)
     return 0.5 * jnp.mean(jnp.maximum(jnp.square(value - target), jnp.square(clipped - target)))
 
@@ -119,8 +119,8 @@ Update = Callable[..., tuple[Any, Any, Metrics]]
 def build_update(network: Network, ppo: Ppo) -> Update:
     """The update ``(parameters, optimiser_state, memory, trajectory, last_value, vectors, key, rate)``.
 
-    ``memory`` is that before the rollout. Returns new parameters, new optimiser state, and mean metrics. Minibatches are
-    drawn over whole learning sequences: windows of environments for a network with memory, single steps without.
+    ``memory`` is that before the rollout. Returns new parameters, new optimiser state and mean metrics. Minibatches
+    are drawn over whole learning sequences: windows of environments for a network with memory, single steps without.
 
     Raises:
         ValueError: on tracing, if the sequences cannot be divided into the minibatches.

@@ -23,8 +23,8 @@ from ledger.vocabulary.config import Ppo, Routing
 class Episodes(NamedTuple):
     """One episode per environment, every leaf with leading axis B.
 
-    ``over``: the episode has ended, so the next step starts another. ``target`` and ``active``: skills pursued. ``idle``:
-    steps since the last progress. ``age``: steps since the episode's start.
+    ``over``: the episode has ended, so the next step starts another. ``target`` and ``active``: skills pursued.
+    ``idle``: steps since the last progress. ``age``: steps since the episode's start.
     """
 
     state: Any
@@ -73,6 +73,7 @@ def blank_states(world: World, batch: int) -> Any:
 
 def before_first(world: World, batch: int) -> Episodes:
     """Episodes that are all over, so that the first step of a phase starts fresh ones."""
+
     # Every counter is an array of its own: a compiled function may take the buffers over.
     def zeros() -> jax.Array:
         return jnp.zeros(batch, jnp.int32)

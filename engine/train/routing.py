@@ -20,7 +20,7 @@ def success_rates(successes: Sequence[int], attempts: Sequence[int]) -> np.ndarr
 
 
 def reward_scale(rates: np.ndarray, *, adaptive: bool, cap: float, epsilon: float) -> np.ndarray:
-    """Reward of each skill, float32 ``[n]``: r_i = min(1 / rho_i + epsilon, cap) (section 2.5, adaptive reward scaling).
+    """Reward of each skill, float32 ``[n]``: r_i = min(1 / rho_i + epsilon, cap) (section 2.5, reward scaling).
 
     rho = 0 gives the cap. Every reward is 1 if not ``adaptive``.
     """

@@ -18,7 +18,7 @@ from ledger.vocabulary.train import Skill
 class Tables(NamedTuple):
     """Arguments of the compiled functions; N skills of capacity, K condition slots, D embedding dimensions.
 
-    ``vectors [N, D]``; ``valid [N]``; ``success [N]`` and ``conditions [N, K]`` point into the predicates' outputs;
+    ``vectors [N, D]``; ``valid [N]``; ``success [N]`` and ``conditions [N, K]`` point into the predicates' output;
     ``prerequisite [N, K]`` (or ``[G, N, K]`` for G targets with wirings of their own) is -1 without a condition;
     ``log_rates [N]`` = log(rho + epsilon); ``rewards [N]``.
     """
@@ -96,11 +96,12 @@ def longest_chain(prerequisite: np.ndarray) -> int:
 
 def shape_of(skills: Sequence[Skill], depth: int) -> Shape:
     """The capacities for ``skills`` whose longest chain has ``depth`` edges."""
+    dimensions = vectors_of(skills).shape[1]
     slots = max(len(skill.requires) for skill in skills)
     return Shape(
         skills=capacity(len(skills), 8),
         slots=capacity(slots, 4),
-        dimensions=vectors_of(skills).shape[1],
+        dimensions=dimensions,
         depth=capacity(depth, 4),
     )
 
@@ -155,13 +156,12 @@ def looking(world: World, predicates: Predicates) -> Look:
     """
 
     def look(tables: Tables, before: State, after: State) -> tuple[jax.Array, jax.Array]:
-        def one(previous: State, state: State) -> tuple[jax.Array, jax.Array]:
+        def one(previous: State, state: State) -> jax.Array:
             return predicates.evaluate(world.view(state), world.view(previous))
 
         # The barrier keeps the compiler from merging predicates with the network: bits must not depend on programs.
-        success, conditions = jax.lax.optimization_barrier(jax.vmap(one)(before, after))
-        always = jnp.ones((conditions.shape[0], 1), bool)
-        conditions = jnp.concatenate([conditions, always], axis=1)
-        return success[:, tables.success], conditions[:, tables.conditions]
+        held = jax.lax.optimization_barrier(jax.vmap(one)(before, after))
+        held = jnp.concatenate([held, jnp.ones((held.shape[0], 1), bool)], axis=1)
+        return held[:, tables.success], held[:, tables.conditions]
 
     return look

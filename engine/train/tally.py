@@ -32,18 +32,18 @@ def empty(skills: int) -> Tally:
 
 def add(tally: Tally, trace: Trace, reward: np.ndarray) -> Tally:
     """The tally with one rollout counted; ``reward [T, B]``."""
-    trace = Trace(*(np.asarray(leaf) for leaf in trace))
+    target, active, fired, succeeded, attempt_ended, died, timed_out = (np.asarray(leaf) for leaf in trace)
     skills = len(tally.attempts)
 
-    def count(which: np.ndarray, where: np.ndarray) -> np.ndarray:
-        return np.bincount(which[where], minlength=skills)
+    def count(which: np.ndarray) -> np.ndarray:
+        return np.bincount(which.ravel(), minlength=skills)
 
     return Tally(
-        attempts=tally.attempts + count(trace.target, trace.attempt_ended),
-        successes=tally.successes + count(trace.target, trace.succeeded),
-        active_steps=tally.active_steps + np.bincount(trace.active.ravel(), minlength=skills),
-        active_successes=tally.active_successes + count(trace.active, trace.fired),
-        episodes=tally.episodes + np.sum(trace.died | trace.timed_out),
+        attempts=tally.attempts + count(target[attempt_ended]),
+        successes=tally.successes + count(target[succeeded]),
+        active_steps=tally.active_steps + count(active),
+        active_successes=tally.active_successes + count(active[fired]),
+        episodes=tally.episodes + np.sum(died | timed_out),
         reward=tally.reward + np.sum(np.asarray(reward), dtype=np.float64),
     )
 

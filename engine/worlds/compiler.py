@@ -31,7 +31,7 @@ class CompilerFault(RuntimeError):
 
 
 def settle_compiler(environ: MutableMapping[str, str] | None = None, version: str | None = None) -> None:
-    """Add the flag to ``XLA_FLAGS`` where jaxlib is affected, unless the user has set it; before the first compilation."""
+    """Add the flag to ``XLA_FLAGS`` where jaxlib is affected, unless it is there; before anything is compiled."""
     variables = os.environ if environ is None else environ
     numbers = tuple(int(part) for part in (version or metadata.version("jaxlib")).split(".")[:3] if part.isdigit())
     flags = variables.get("XLA_FLAGS", "")

@@ -62,37 +62,35 @@ def _sampled(world: World, seed: int, resets: int, episodes: int, steps: int) ->
         staged = jnp.arange(episodes, dtype=jnp.int32) % 4 < STAGED_OF_FOUR
         states = jax.tree.map(lambda moment, state: _where(staged, moment, state), moments, states)
         openings = jnp.where(staged, apt, openings)
-    pairs = programs.walk(jax.random.split(for_walks, steps), states, openings)
-    previous, current = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), pairs)
-    return SampledViews(resets=programs.view(firsts), previous=previous, current=current)
+    before, after, begun = [], [], states
+    for for_step in jax.random.split(for_walks, steps):
+        before.append(programs.view(states))
+        following, over = programs.advance(for_step, states, openings)
+        after.append(programs.view(following))
+        states = jax.tree.map(lambda first, state, over=over: _where(over, first, state), begun, following)
+        openings = jnp.full(episodes, -1, jnp.int32)
+    return SampledViews(resets=programs.view(firsts), previous=_joined(before), current=_joined(after))
 
 
 class _Programs:
     """The compiled functions of one world; JAX compiles each again for another batch size."""
 
     def __init__(self, world: World) -> None:
-        step, view = jax.vmap(world.step), jax.vmap(world.view)
         # A game's world may take megabytes to make: in chunks it stays in the processor's cache.
         self.reset = jax.jit(lambda keys: jax.lax.map(world.reset, keys, batch_size=64))
-        self.view = jax.jit(view)
+        self.view = jax.vmap(world.view)
         self.stage = jax.jit(jax.vmap(world.stage)) if isinstance(world, Staging) else None
 
-        def walk(keys: jax.Array, firsts: State, openings: jax.Array) -> tuple[View, View]:
-            count = openings.shape[0]
+        def advance(key: jax.Array, states: State, planned: jax.Array) -> tuple[State, jax.Array]:
+            """One step of each episode, by its planned action or (where that is -1) a random one."""
+            count = planned.shape[0]
+            for_actions, for_steps = jax.random.split(key)
+            drawn = jax.random.randint(for_actions, (count,), 0, world.num_actions, jnp.int32)
+            actions = jnp.where(planned >= 0, planned, drawn)
+            following, died, timed_out = jax.vmap(world.step)(jax.random.split(for_steps, count), states, actions)
+            return following, died | timed_out
 
-            def advance(carry: tuple[State, jax.Array], key: jax.Array) -> tuple[tuple[State, jax.Array], Any]:
-                states, planned = carry
-                for_actions, for_steps = jax.random.split(key)
-                drawn = jax.random.randint(for_actions, (count,), 0, world.num_actions, jnp.int32)
-                actions = jnp.where(planned >= 0, planned, drawn)
-                following, died, timed_out = step(jax.random.split(for_steps, count), states, actions)
-                over = died | timed_out
-                onward = jax.tree.map(lambda first, state: _where(over, first, state), firsts, following)
-                return (onward, jnp.full_like(planned, -1)), (view(states), view(following))
-
-            return jax.lax.scan(advance, (firsts, openings), keys)[1]
-
-        self.walk = jax.jit(walk)
+        self.advance = jax.jit(advance)
 
 
 @cache
@@ -103,3 +101,8 @@ def _programs(world: World) -> _Programs:
 def _where(chosen: jax.Array, one: jax.Array, other: jax.Array) -> jax.Array:
     """``one`` where ``chosen`` (shape ``(b,)``), else ``other``; leaves have shape ``(b, ...)``."""
     return jnp.where(chosen.reshape(-1, *[1] * (one.ndim - 1)), one, other)
+
+
+def _joined(views: list[View]) -> View:
+    joined: View = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *views)
+    return joined

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.sharp.reference import language_page
 from engine.worlds.registry import entry, world
 from ledger.vocabulary.body import Body
 from ledger.vocabulary.survey import SourcePart, Survey, Surveyed
@@ -16,8 +17,6 @@ def survey(effect: Survey) -> Surveyed:
         UnknownWorld: if there is no such world.
         StrippingFailed: if the installed game's rewards cannot be taken out of its source safely.
     """
-    from engine.sharp.reference import language_page
-
     description = entry(effect.world).describe()
     surveyed = world(effect.world)
     return Surveyed(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from replay.commands.arguments import add_json, nothing_changed
 from replay.exit_codes import ExitCode
-from replay.output import safe, say
+from replay.output import json_text, safe, say
 
 if TYPE_CHECKING:
     from replay.runner.divergence import DivergenceReport
@@ -49,7 +48,7 @@ def run(given: argparse.Namespace) -> ExitCode:
     code = _code(report)
     if given.json:
         data = {"exit_code": int(code), "ended": ended, "steps": steps, "divergences": divergence_data(report)}
-        say(json.dumps(data, indent=2))
+        say(json_text(data))
         return code
     if steps is not None:
         say(f"{steps:,} recorded steps, {safe(ended)}")

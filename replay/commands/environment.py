@@ -9,6 +9,7 @@ import os
 from collections.abc import MutableMapping
 from importlib import util
 
+from engine.worlds.compiler import settle_compiler
 from replay.operational import Operational, compile_cache
 
 CACHE_BYTES = 4 * 1024**3
@@ -27,15 +28,17 @@ GPU_DETERMINISM = "--xla_gpu_deterministic_ops=true"
 def prepare(operational: Operational = Operational(), environ: MutableMapping[str, str] | None = None) -> None:
     """Set what is unset. Compiled functions of more than half a second are kept between processes.
 
-    On a GPU sums are only repeatable with a flag of XLA's, at some cost of speed.
+    A known fault of the compiler is kept out by a flag (``engine.worlds.compiler``). On a GPU sums are only repeatable
+    with another, at some cost of speed.
     """
     variables = os.environ if environ is None else environ
-    variables.setdefault("JAX_COMPILATION_CACHE_DIR", str(compile_cache(operational, variables)))
+    variables["JAX_COMPILATION_CACHE_DIR"] = str(compile_cache(operational, variables))
     # A limit makes JAX lock the cache, without which two processes could read each other's half-written entries.
     variables.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(CACHE_BYTES))
     variables.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
     for name, value in PINNED.items():
         variables.setdefault(name, value)
+    settle_compiler(variables)
     flags = variables.get("XLA_FLAGS", "")
     if "xla_gpu_deterministic_ops" not in flags and any(util.find_spec(name) for name in GPU_PLUGINS):
         variables["XLA_FLAGS"] = f"{flags} {GPU_DETERMINISM}".strip()

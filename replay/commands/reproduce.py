@@ -24,8 +24,8 @@ Recompute a recording level by level, and say which level was reached, what that
   training    every phase gives the recorded bits, or rates inside prediction intervals
 
 Profiles: cpu repeats all training from the recorded decisions; smoke repeats the first training phase and stops at any
-difference, in minutes; any other one (paper) is a file in FOLDER/profiles and *retrains* the recorded history at another
-scale, which is no level of replay. Tables are printed; figures and report.json go to --out.
+difference, in minutes; any other one (paper) is a file in FOLDER/profiles and *retrains* the recorded history at
+another scale, which is no level of replay. Tables are printed; figures and report.json go to --out.
 """
 
 

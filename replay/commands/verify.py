@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from attrs import frozen
 from replay.commands.arguments import add_json, nothing_changed
 from replay.commands.refusal import Refused
 from replay.exit_codes import ExitCode, explain
-from replay.output import safe, say
+from replay.output import json_text, safe, say
 
 if TYPE_CHECKING:
     from ledger.verify import Verification
@@ -60,7 +59,7 @@ def run(given: argparse.Namespace) -> ExitCode:
         if not given.json:
             _print(verdicts[-1])
     if given.json:
-        say(json.dumps([_data(verdict) for verdict in verdicts], indent=2))
+        say(json_text([_data(verdict) for verdict in verdicts]))
     elif len(verdicts) > 1:
         bad = sum(verdict.code is not ExitCode.OK for verdict in verdicts)
         say(f"{len(verdicts) - bad} of {len(verdicts)} runs are whole")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from replay.commands.arguments import add_json, nothing_changed
 from replay.commands.refusal import Refused
 from replay.exit_codes import ExitCode
-from replay.output import safe, safe_lines, say
+from replay.output import json_text, safe, safe_lines, say
 
 if TYPE_CHECKING:
     from ledger.vocabulary.vet import Known, Vetted
@@ -54,7 +53,7 @@ def run(given: argparse.Namespace) -> ExitCode:
     if given.json:
         from ledger.codec import plain
 
-        say(json.dumps({"vetted": plain(vetted), "explanation": explanation}, indent=2))
+        say(json_text({"vetted": plain(vetted), "explanation": explanation}))
     else:
         say(f"{safe(given.file)}: {'accepted' if vetted.program is not None else 'refused'}")
         for line in safe_lines(explanation):
@@ -127,7 +126,9 @@ def vet_text(text: str, given: argparse.Namespace, archive: tuple[Known, ...]) -
         replaces=given.replaces,
         may_change_success=given.may_change_success,
     )
-    vetted = vet(effect, there.schema, sampled_views(there, SAMPLING_SEED))
+    vetted = vet(effect, there.schema)  # most refusals need no sampled states, which take longest
+    if vetted.program is not None:
+        vetted = vet(effect, there.schema, sampled_views(there, SAMPLING_SEED))
     if vetted.refusal is not None:
         return vetted, explain_refusal(vetted.refusal, text)
     compiled = parse_program(text, there.schema)

@@ -14,7 +14,17 @@ class Fault(OSError):
     """The fault that a test injected."""
 
 
-class FaultyDisk(Disk):
+class QuickDisk(Disk):
+    """Syncs nothing: for tests that recover thousands of runs and lose no power meanwhile."""
+
+    def sync(self, descriptor: int) -> None:
+        pass
+
+    def sync_directory(self, path: Path) -> None:
+        pass
+
+
+class FaultyDisk(QuickDisk):
     """Fails at one of its operations, counted from 0: with an error number, or by taking only half of a write."""
 
     def __init__(self, at: int | None = None, how: int | str = errno.EIO) -> None:
@@ -56,16 +66,6 @@ class FaultyDisk(Disk):
     def sync_directory(self, path: Path) -> None:
         self._count("sync_directory")
         super().sync_directory(path)
-
-
-class QuickDisk(Disk):
-    """Syncs nothing: for tests that recover thousands of runs and lose no power meanwhile."""
-
-    def sync(self, descriptor: int) -> None:
-        pass
-
-    def sync_directory(self, path: Path) -> None:
-        pass
 
 
 class LossyDisk(QuickDisk):

@@ -51,7 +51,9 @@ def some_events() -> list[Event]:
         Attempt(ask(0)),
         Step(ask(0), Reply(Body("class RingBell(Sharp): ...\n" * 50), "stop", model="some-model")),
         Step(Draw(at / "draw", "target", 0, (0.25, -0.0, float("inf"), float("nan")), 2), Drawn((0, 2))),
-        Step(Embed(at / "embed", "words", ("a", "\ud800")), Embedded(300, (Data(bytes(range(256)) * 5), Data(b"\xff")))),
+        Step(
+            Embed(at / "embed", "words", ("a", "\ud800")), Embedded(300, (Data(bytes(range(256)) * 5), Data(b"\xff")))
+        ),
         Step(Note(at / "judge", Judged(("RingBell",), Body("short"))), Noted()),
         Step(Settings(at / "settings"), evaluated),
     ]

@@ -1,4 +1,4 @@
-"""Batches: one header frame, one body frame, nothing else; and nothing is unpacked that is larger than it says (L10)."""
+"""Batches: one header frame, one body frame, nothing else; nothing is unpacked that is larger than it says (L10)."""
 
 from __future__ import annotations
 

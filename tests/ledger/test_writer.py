@@ -23,9 +23,8 @@ from ledger.head import read_head
 from ledger.reader import load_checkpoint, read
 from ledger.verify import verify
 from ledger.vocabulary.body import Body
-from ledger.vocabulary.events import Event, Fact, Metric, Progress, Session, UserTemplate
-from ledger.vocabulary.events import Started
 from ledger.vocabulary.config import Config
+from ledger.vocabulary.events import Event, Fact, Metric, Progress, Session, Started, UserTemplate
 from ledger.vocabulary.path import Path as StepPath
 from ledger.writer import Writer
 from tests.ledger.examples import SPENT, Clock, content, frames, many_events, some_events, some_run, write_run
@@ -43,7 +42,12 @@ def test_a_run_comes_back_with_its_envelope(tmp_path: Path) -> None:
         assert writer.sequence == 2
         writer.commit()
     first, second = read(tmp_path / "run")
-    assert (first.sequence, first.time, first.source, first.usage) == (1, "2026-01-02T03:04:06.000000Z", "edited", SPENT)
+    assert (first.sequence, first.time, first.source, first.usage) == (
+        1,
+        "2026-01-02T03:04:06.000000Z",
+        "edited",
+        SPENT,
+    )
     assert (second.sequence, second.source, second.usage, second.event) == (2, "live", None, Session("b", ()))
 
 

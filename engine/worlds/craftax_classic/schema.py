@@ -28,12 +28,12 @@ def _need(meaning: str) -> Field:
 
 
 def _clock(meaning: str, minimum: float, maximum: float) -> Field:
-    return Field("float32", (), meaning, "steps", minimum, maximum)
+    return Field("float32", (), meaning, "", minimum, maximum)
 
 
 def _mobs(kind: str, count: int, health: str, cooldown: str, lowest: int, highest: int) -> Group:
     return Group(
-        meaning=f"the {count} slots for {kind}; an entry means something only where mask is true",
+        meaning=f"{count} slots for {kind}; an entry counts only where mask is true, which also turns false far away",
         members={
             "position": Field("int32", (count, 2), "row and column of each", "cells", lowest, highest),
             "health": Field("int32", (count,), health, "points", -100, 9),
@@ -43,7 +43,7 @@ def _mobs(kind: str, count: int, health: str, cooldown: str, lowest: int, highes
     )
 
 
-_CREATURE = "damage lowers it; at 0 or less the creature is gone"
+_CREATURE = "damage lowers it; at 0 or less the creature is dead"
 _COOLDOWN = "steps until the next attack; falls below 0 while there is none"
 _UNUSED = "not used by the game"
 
@@ -55,9 +55,9 @@ STATE: Final = Group(
         "player_position": Field("int32", (2,), "row and column; rows grow downwards", "cells", 0, 63),
         "player_direction": Field("int32", (), "where the player looks: LEFT, RIGHT, UP or DOWN of Action", "", 1, 4),
         "player_health": _need("the player dies at 0"),
-        "player_food": _need("falls over time; at 0 health no longer recovers"),
-        "player_drink": _need("falls over time; at 0 health no longer recovers"),
-        "player_energy": _need("falls while awake, rises while asleep; at 0 health no longer recovers"),
+        "player_food": _need("falls over time, rises by eating; at 0 the player slowly loses health"),
+        "player_drink": _need("falls over time, rises by drinking; at 0 the player slowly loses health"),
+        "player_energy": _need("falls awake, rises asleep; awake at 0 the player slowly loses health"),
         "is_sleeping": Field("bool", (), "asleep: every action becomes NOOP until the player wakes up"),
         "player_recover": _clock("counter that gives a point of health above 25 and takes one below -15", -15, 25),
         "player_hunger": _clock("counter that takes a point of food above 25", 0, 25),

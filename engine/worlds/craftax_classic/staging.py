@@ -23,7 +23,7 @@ _BLOCKS: Final = tuple(
 _MOBS: Final = ("zombies", "cows", "skeletons")
 _MADE: Final = tuple(action.value for action in Action if action.name.startswith(("MAKE_", "PLACE_")))
 _SCENES: Final = len(_BLOCKS) + len(_MOBS) + len(_MADE) + 3
-"""A block to act on; a mob to hit; something to make or place; a sleeper; walking on (twice, over any block)."""
+"""A block to act on (lava: to walk into); a mob to hit; something to make or place; a sleeper; walking on (twice)."""
 
 _INNER: Final = 8
 """Cells that a staged player keeps from the map's edge."""
@@ -55,6 +55,7 @@ def stage(key: jax.Array, state: EnvState) -> tuple[EnvState, jax.Array]:
 
     made = jnp.asarray(_MADE, jnp.int32)[jnp.clip(scene - first_made, 0, len(_MADE) - 1)]
     action = jnp.where(scene < first_made, Action.DO.value, made)
+    walks |= shown == BlockType.LAVA.value
     action = jnp.where(asleep, Action.SLEEP.value, jnp.where(walks, state.player_direction, action))
     return state, action.astype(jnp.int32)
 

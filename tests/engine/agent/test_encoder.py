@@ -32,9 +32,7 @@ def test_mlp_acts_and_learns_alike_and_sees_the_active_skill() -> None:
     skills = network.skills(parameters, jax.random.normal(jax.random.key(1), (2, 4)))
     observation = jnp.ones((2, 5))
     acted = network.act(parameters, (), observation, skills, jnp.zeros(2, jnp.int32))
-    logits, values = network.unroll(
-        parameters, (), observation[:, None], skills[:, None], jnp.zeros((2, 1), jnp.int32)
-    )
+    logits, values = network.unroll(parameters, (), observation[:, None], skills[:, None], jnp.zeros((2, 1), jnp.int32))
     np.testing.assert_allclose(acted.logits, logits[:, 0], rtol=1e-6)
     np.testing.assert_allclose(acted.value, values[:, 0], rtol=1e-6)
     assert (acted.logits[0] != acted.logits[1]).any()

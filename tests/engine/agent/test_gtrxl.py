@@ -52,7 +52,9 @@ def functions(memory: int, gating: bool, second_gate: str) -> tuple[GtrxlNetwork
             acted = network.act(parameters, ring, *now)
             return acted.cache, (acted.logits, acted.value, acted.record)
 
-        ring, (logits, values, records) = jax.lax.scan(step, network.open(parameters, memory), (observation, skill, age))
+        ring, (logits, values, records) = jax.lax.scan(
+            step, network.open(parameters, memory), (observation, skill, age)
+        )
         del ring
         return logits, values, records, network.close(memory, records)
 
@@ -70,7 +72,13 @@ def ages(starts: np.ndarray) -> np.ndarray:
     return result
 
 
-VARIANTS = [(1, True, "residual"), (3, True, "residual"), (13, True, "residual"), (3, True, "swapped"), (5, False, "swapped")]
+VARIANTS = [
+    (1, True, "residual"),
+    (3, True, "residual"),
+    (13, True, "residual"),
+    (3, True, "swapped"),
+    (5, False, "residual"),
+]
 
 
 @settings(max_examples=30)
@@ -172,7 +180,8 @@ def test_second_gate_variants() -> None:
         parameters = layer.init(jax.random.key(1), x, memory, mask, method="learn")
         outputs[name] = layer.apply(parameters, x, memory, mask, method="learn")
     np.testing.assert_allclose(outputs["residual"], x, atol=1e-5)
-    assert (outputs["swapped"] >= -1e-6).all() and (outputs["swapped"] < 1e-6).any()
+    assert (outputs["swapped"] >= -1e-6).all()
+    assert (outputs["swapped"] < 1e-6).any()
 
 
 def test_the_gate_by_hand() -> None:

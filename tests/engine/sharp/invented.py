@@ -103,6 +103,8 @@ def stacked(views: list[Mapping[str, Any]]) -> dict[str, Any]:
     """Views with a leading batch axis."""
     first = views[0]
     return {
-        name: stacked([view[name] for view in views]) if isinstance(first[name], Mapping) else np.stack([view[name] for view in views])
+        name: stacked([view[name] for view in views])
+        if isinstance(first[name], Mapping)
+        else np.stack([view[name] for view in views])
         for name in first
     }

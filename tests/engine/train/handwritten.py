@@ -27,6 +27,8 @@ PROGRAMS: dict[str, tuple[Success, tuple[Condition, ...]]] = {
         (lambda now: now["bag"]["keys"] >= 1,),
     ),
     "LightLamp": (lambda now, before: now["lamp_lit"] & ~before["lamp_lit"], (lambda now: now["door_open"],)),
+    "LampOnly": (lambda now, before: now["lamp_lit"] & ~before["lamp_lit"], ()),
+    "LampBehindCell7": (lambda now, before: now["lamp_lit"] & ~before["lamp_lit"], (lambda now: now["position"] >= 7,)),
     "StandOnStart": (lambda now, before: now["position"] == 1, ()),
     "StandFar": (lambda now, before: now["position"] >= 4, (lambda now: now["position"] >= 2,)),
     "Always": (lambda now, before: jnp.bool_(True), ()),
@@ -39,27 +41,25 @@ PROGRAMS: dict[str, tuple[Success, tuple[Condition, ...]]] = {
 
 
 def compile_handwritten(sources: Sequence[str], schema: Schema) -> Predicates:
-    """As ``compile_skills``; every condition stands for itself."""
+    """As ``compile_programs``; every condition stands for itself."""
     del schema
     distinct = sorted(set(sources))
-    places: dict[str, tuple[int, ...]] = {}
-    conditions: list[Condition] = []
-    for name in distinct:
-        own = PROGRAMS[name][1]
-        places[name] = tuple(range(len(conditions), len(conditions) + len(own)))
-        conditions.extend(own)
+    starts = np.cumsum([0, *(1 + len(PROGRAMS[name][1]) for name in distinct)])
+    place = {name: int(start) for name, start in zip(distinct, starts, strict=False)}
 
-    def evaluate(now: View, before: View) -> tuple[jax.Array, jax.Array]:
-        success = jnp.stack([PROGRAMS[name][0](now, before) for name in distinct])
-        held = [condition(now) for condition in conditions]
-        return success, jnp.stack(held) if held else jnp.zeros(0, bool)
+    def evaluate(now: View, before: View) -> jax.Array:
+        held = []
+        for name in distinct:
+            success, conditions = PROGRAMS[name]
+            held += [success(now, before), *(condition(now) for condition in conditions)]
+        return jnp.stack(held)
 
     return Predicates(
         key=" ".join(distinct),
         evaluate=evaluate,
-        success=tuple(distinct.index(name) for name in sources),
-        conditions=tuple(places[name] for name in sources),
-        always=len(conditions),
+        success=tuple(place[name] for name in sources),
+        conditions=tuple(tuple(place[name] + 1 + slot for slot in range(len(PROGRAMS[name][1]))) for name in sources),
+        always=int(starts[-1]),
     )
 
 

@@ -34,7 +34,8 @@ def test_everything_comes_back() -> None:
         back = unpack(raw, name, value)
         assert jax.tree.structure(back) == jax.tree.structure(value)
         for have, want in zip(jax.tree.leaves(back), jax.tree.leaves(value), strict=True):
-            assert have.dtype == want.dtype and have.shape == want.shape
+            assert have.dtype == want.dtype
+            assert have.shape == want.shape
             if jax.dtypes.issubdtype(want.dtype, jax.dtypes.prng_key):
                 have, want = jax.random.key_data(have), jax.random.key_data(want)
             assert np.asarray(have).tobytes() == np.asarray(want).tobytes()

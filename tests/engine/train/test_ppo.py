@@ -100,7 +100,8 @@ def test_nothing_after_a_cut_reaches_back_over_it() -> None:
     other = advantages_of(
         jnp.where(later, 9.0, rewards), jnp.where(later, -9.0, values), values[1] + 7.0, cut, closing, **settings
     )
-    assert (base[:3] == other[:3]).all() and (base[3:] != other[3:]).all()
+    assert (base[:3] == other[:3]).all()
+    assert (base[3:] != other[3:]).all()
 
 
 def test_losses_by_hand() -> None:

@@ -1,4 +1,4 @@
-"""Routed rollouts in the corridor: a trace worked out by hand, an independent replay of every step, honest successes."""
+"""Routed rollouts in the corridor: a trace worked out by hand, a replay of every step, honest successes."""
 
 from __future__ import annotations
 
@@ -115,11 +115,14 @@ def test_a_target_that_succeeds_while_another_skill_is_active_pays_nothing() -> 
     rolled = roll(detour, (RIGHT, RIGHT, RIGHT, WAIT), steps=3, environments=8)
     chosen = np.asarray(rolled.trace.target)[0].tolist().index(1)
     assert column(rolled.trace.active, chosen) == [0, 0, 0]
-    assert where(rolled.trace.succeeded, chosen) == [2] and not where(rolled.trace.fired, chosen)
+    assert where(rolled.trace.succeeded, chosen) == [2]
+    assert not where(rolled.trace.fired, chosen)
     assert sum(column(rolled.trajectory.reward, chosen)) == 0
 
 
-@pytest.mark.parametrize(("target_change", "cut", "value"), [("bootstrap", [4], 100.0), ("end", [4], 0.0), ("ignore", [], 0.0)])
+@pytest.mark.parametrize(
+    ("target_change", "cut", "value"), [("bootstrap", [4], 100.0), ("end", [4], 0.0), ("ignore", [], 0.0)]
+)
 def test_the_three_readings_of_a_target_change(target_change: str, cut: list[int], value: float) -> None:
     """One skill that never succeeds, patience five: the target is drawn anew after step 4."""
     rolled = roll((skill("Never"),), (WAIT,), steps=8, target_change=target_change)
@@ -155,7 +158,8 @@ def test_no_success_across_a_reset() -> None:
     """
     rolled = roll((skill("BackToStart"),), (RIGHT, RIGHT, RIGHT, WAIT), steps=40, environments=4, time_limit=6)
     assert np.asarray(rolled.trace.timed_out).sum() == 4 * 6
-    assert not np.asarray(rolled.trace.succeeded).any() and not np.asarray(rolled.trace.fired).any()
+    assert not np.asarray(rolled.trace.succeeded).any()
+    assert not np.asarray(rolled.trace.fired).any()
 
 
 def test_a_masked_skill_is_never_drawn_inside_an_episode() -> None:
@@ -192,7 +196,8 @@ def replay(rolled: Rolled, skills: tuple[Skill, ...], patience: int, time_limit:
                 wanted = TAKE_KEY
             else:
                 break
-        assert active[now] == wanted and age[now] == expected_age
+        assert active[now] == wanted
+        assert age[now] == expected_age
         after, fell, late = step(key, state, jnp.int32(action[now]))
         ended = bool(fell) or bool(late)
         phi = [

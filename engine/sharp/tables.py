@@ -1,0 +1,11 @@
+"""The function tables, filled: import them from here."""
+
+from __future__ import annotations
+
+from engine.sharp import array_functions, builtin_functions, shape_functions
+from engine.sharp.functions import BUILTINS, JNP, LAX, LINALG, METHODS
+
+SOURCES = (builtin_functions, array_functions, shape_functions)
+"""The modules whose functions enter themselves into the tables when imported."""
+
+__all__ = ["BUILTINS", "JNP", "LAX", "LINALG", "METHODS", "SOURCES"]
