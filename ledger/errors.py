@@ -63,7 +63,7 @@ class TornTail(LedgerError):
         )
 
 
-class Unreadable(LedgerError):
+class Unreadable(LedgerError, OSError):
     """The system does not let a file of the run be read, or it is no regular file."""
 
     def __init__(self, path: Path, reason: str) -> None:

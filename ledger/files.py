@@ -90,7 +90,7 @@ def reading(path: Path) -> Iterator[int]:
             yield descriptor
         finally:
             os.close(descriptor)
-    except FileNotFoundError:
+    except (FileNotFoundError, Unreadable):
         raise
     except OSError as error:
         raise Unreadable(path, error.strerror or str(error)) from error

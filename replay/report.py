@@ -56,8 +56,8 @@ REPLAY_PROFILES = ("cpu", "smoke")
 
 
 def is_retraining(done: Reproduction) -> bool:
-    """Whether training used another profile than the recorded one."""
-    return done.profile not in REPLAY_PROFILES
+    """Whether training was repeated, with another profile than the recorded one."""
+    return done.profile not in REPLAY_PROFILES and done.level is Level.PROGRAMS
 
 
 def caveats(done: Reproduction) -> tuple[str, ...]:
@@ -73,7 +73,10 @@ def caveats(done: Reproduction) -> tuple[str, ...]:
     if is_retraining(done):
         found.append(RETRAINING)
     if done.adopted:
-        found.append(f"{len(done.adopted)} training phases started from recorded checkpoints, the others from our own")
+        found.append(
+            f"after {len(done.adopted)} training phases the recorded checkpoint was used to go on, so that differences "
+            "do not add up"
+        )
     if done.changes:
         bits = "the same" if done.same_fingerprint else "another"
         found.append(
@@ -281,7 +284,8 @@ def divergence_lines(report: DivergenceReport, most: int = 20) -> list[str]:
     if not report.divergences:
         return ["no difference"]
     totals = ", ".join(f"{count} {kind}" for kind, count in report.totals.items())
-    lines = [f"{len(report.divergences)} differences: {totals}"]
+    count = len(report.divergences)
+    lines = [f"{count} difference{'s' if count > 1 else ''}: {totals}"]
     for each in report.divergences[:most]:
         lines.append("  " + safe(each.line(), 400))
         lines += [f"      {safe(line, 200)}" for line in each.diff.splitlines()[:12]]

@@ -1,9 +1,9 @@
 """The Gated Transformer-XL behind the network interface: memory of layer inputs, a key/value ring while acting.
 
 Between rollouts the memory holds the *inputs* of every layer at the last ``memory_window`` steps, because keys and
-values go stale when the parameters change. While acting the parameters are fixed, so keys and values are projected once per
-step into a ring of ``memory_window + 1`` slots. Learning sees windows of ``gradient_window`` steps; gradients do not
-flow into the memory (Dai et al. 2019, section 3.2; Parisotto et al. 2020, section 3).
+values go stale when the parameters change. While acting the parameters are fixed, so keys and values are projected once
+per step into a ring of ``memory_window + 1`` slots. Learning sees windows of ``gradient_window`` steps; gradients do
+not flow into the memory (Dai et al. 2019, section 3.2; Parisotto et al. 2020, section 3).
 """
 
 from __future__ import annotations

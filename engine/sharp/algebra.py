@@ -150,6 +150,10 @@ class Algebra:
         known = scalar_of(test)
         if known is not None:
             return yes if known else no
+        if yes.dtype == "bool":
+            opposite = self.not_(test)
+            yes = self.like(True, yes) if yes == test else self.like(False, yes) if yes == opposite else yes
+            no = self.like(False, no) if no == test else self.like(True, no) if no == opposite else no
         if test.op == "not":
             return self.select(test.operands[0], no, yes)
         if yes.op == "select" and yes.operands[0] == test:
@@ -157,8 +161,6 @@ class Algebra:
         if no.op == "select" and no.operands[0] == test:
             no = no.operands[2]
         if yes.dtype == "bool":
-            yes = self.like(True, yes) if yes == test else yes
-            no = self.like(False, no) if no == test else no
             first, second = scalar_of(yes), scalar_of(no)
             if first is not None:
                 return self.or_(test, no) if first else self.and_(self.not_(test), no)

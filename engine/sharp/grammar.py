@@ -93,6 +93,9 @@ REFUSED: dict[str, tuple[str, str | None]] = {
 }
 
 BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+NO_FILE = ""
+"""On a syntax error CPython opens the file that the source is said to come from; a file of this name cannot exist."""
+
 MAX_BRACKETS = 60
 MAX_PREFIXES = 60
 
@@ -105,7 +108,7 @@ def parse(source: str, limits: Limits) -> ast.Module:
     """
     _check_tokens(source)
     try:
-        tree = ast.parse(source)
+        tree = ast.parse(source, NO_FILE)
     except SyntaxError as error:
         line, column = error.lineno or 0, error.offset or 0
         last = source.count("\n")
@@ -119,10 +122,20 @@ def parse(source: str, limits: Limits) -> ast.Module:
         raise Refused(
             "budget", f"the syntax is nested deeper than {limits.depth} levels", "use names for parts"
         ) from None
+    if not source.isascii():
+        _count_characters(tree, source)
     _check_size(tree, limits)
     for node in ast.walk(tree):
         _check_node(node)
     return tree
+
+
+def _count_characters(tree: ast.Module, source: str) -> None:
+    """Columns of the tree as characters; the parser counts bytes."""
+    lines = [line.encode() for line in source.split("\n")]
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.stmt, ast.expr, ast.arg, ast.keyword, ast.alias)):
+            node.col_offset = len(lines[node.lineno - 1][: node.col_offset].decode())
 
 
 def _check_tokens(source: str) -> None:

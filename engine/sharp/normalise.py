@@ -66,7 +66,7 @@ def _unquoted(text: str) -> str:
         content = json.loads(body)
     except (ValueError, RecursionError):
         try:
-            tree = ast.parse(body, mode="eval").body
+            tree = ast.parse(body, "", mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return text
         content = tree.value if isinstance(tree, ast.Constant) else None

@@ -25,7 +25,7 @@ class Numeric(Operators):
             return bool(value)
         if isinstance(value, Items):
             if value.present is not None:
-                return self.disjunction(list(value.present))
+                return self.truth(self.disjunction(list(value.present)))
             return bool(value.items)
         if isinstance(value, Traced):
             if value.node.size != 1:
@@ -50,23 +50,19 @@ class Numeric(Operators):
             return not truth
         return Traced(self.nodes.not_(truth.node if isinstance(truth, Traced) else truth))
 
-    def conjunction(self, truths: Sequence[bool | Node]) -> Any:
+    def conjunction(self, truths: Sequence[bool | Node]) -> bool | Traced:
         """And, of truths."""
         if any(item is False for item in truths):
             return False
         nodes = [item for item in truths if isinstance(item, Node)]
-        return self.static_truth(self.nodes.and_(*nodes)) if nodes else True
+        return Traced(self.nodes.and_(*nodes)) if nodes else True
 
-    def disjunction(self, truths: Sequence[bool | Node]) -> Any:
+    def disjunction(self, truths: Sequence[bool | Node]) -> bool | Traced:
         """Or, of truths."""
         if any(item is True for item in truths):
             return True
         nodes = [item for item in truths if isinstance(item, Node)]
-        return self.static_truth(self.nodes.or_(*nodes)) if nodes else False
-
-    def static_truth(self, node: Node) -> Any:
-        """A traced truth as a value that remembers if it is known."""
-        return Traced(node)
+        return Traced(self.nodes.or_(*nodes)) if nodes else False
 
     def node_of(self, truth: bool | Node) -> Node:
         """A truth as a node."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from engine.sharp.graph import Node, scalar_of
@@ -42,7 +42,7 @@ class Operators(Lifting):
         """Python's truth of a value."""
         raise NotImplementedError
 
-    def conjunction(self, truths: list[bool | Node]) -> Any:
+    def conjunction(self, truths: Sequence[bool | Node]) -> bool | Traced:
         """And, of truths."""
         raise NotImplementedError
 

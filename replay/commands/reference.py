@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 from replay.cli import DESCRIPTION, PROGRAM, parser
 from replay.exit_codes import ExitCode
+from replay.report import RETRAINING, SHOWS, SHOWS_NOT
+from replay.reproduce import Level
 
 
 def markdown() -> str:
@@ -40,6 +42,7 @@ def markdown() -> str:
             *_options(command),
             "",
         ]
+    lines += [*_levels(), ""]
     lines += [
         "## Exit codes",
         "",
@@ -49,6 +52,29 @@ def markdown() -> str:
     lines += ["| code | name | meaning |", "|---|---|---|"]
     lines += [f"| {int(code)} | {code.name.lower().replace('_', '-')} | {code.meaning} |" for code in ExitCode]
     return "\n".join(lines) + "\n"
+
+
+LEVELS_INTRODUCTION = """\
+`reproduce` names the last level that was reached; each includes those before it. A difference between the recording and
+what is recomputed has a class, and each class its own exit code. `report.json` holds everything that is printed, and
+figures are drawn of the archive, of what became of proposals, of success rates over iterations, and of skills and
+achievements as recorded and as reproduced."""
+
+
+def _levels() -> list[str]:
+    rows = [f"| {level.value} | {SHOWS[level]} | {SHOWS_NOT[level]} |" for level in Level]
+    return [
+        "## Levels of a reproduction",
+        "",
+        *LEVELS_INTRODUCTION.splitlines(),
+        "",
+        "| level | it shows | it does not show |",
+        "|---|---|---|",
+        *rows,
+        "",
+        f"Any profile but cpu and smoke is {RETRAINING}. A phase keeps the number of epochs that was recorded, and each",
+        "takes its share of the steps that the profile gives to the whole phase.",
+    ]
 
 
 def _commands(made: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

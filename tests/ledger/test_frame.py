@@ -96,6 +96,17 @@ def test_a_header_outside_the_rules_is_refused_even_with_its_checksum(offset: in
         unpacked(with_field(packed()[1], offset, field))
 
 
+def test_a_body_that_only_the_chain_covers_is_refused_and_one_that_only_its_own_hash_covers() -> None:
+    _, data = packed()
+    body = data[HEADER_BYTES:]
+    with pytest.raises(FrameError, match="the hash is not the chain's"):
+        unpacked(with_field(data, 116, b"\x00" * 32))
+    fields = data[:52] + b"\x00" * 32
+    rechained = with_field(with_field(data, 52, b"\x00" * 32), 116, frame.chain(START, fields, body))
+    with pytest.raises(FrameError, match="the body does not have its hash"):
+        unpacked(rechained)
+
+
 def no_size(raw: bytes) -> bytes:
     return zstandard.ZstdCompressor(write_content_size=False).compress(raw)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tracemalloc
@@ -12,17 +13,18 @@ import pytest
 
 from ledger.codec import plain
 from ledger.errors import Damaged, LedgerError, NotARun, Undecodable, Unreadable
-from ledger.files import pread, read_small, reading
-from ledger.head import read_head
+from ledger.files import Disk, pread, read_small, reading
+from ledger.frame import FrameError
+from ledger.head import EMPTY, read_head, write_head
 from ledger.reader import read
-from ledger.segments import Batch, scan
+from ledger.segments import Batch, Position, _batch, scan
 from ledger.store import CACHE_BYTES, BlobStore
 from ledger.verify import verify
 from ledger.vocabulary.body import Body
 from ledger.vocabulary.config import Config
 from ledger.vocabulary.events import Started, UserTemplate
 from ledger.writer import Writer
-from tests.ledger.examples import many_events, some_events, some_run, write_run
+from tests.ledger.examples import frames, many_events, some_events, some_run, write_run
 
 WRITE = """
 import sys
@@ -75,6 +77,57 @@ def test_verify_beside_a_writer_finds_no_damage(tmp_path: Path) -> None:
         while process.poll() is None:
             assert verify(tmp_path / "run").problems == ()
     assert verify(tmp_path / "run").events == 40
+
+
+@pytest.mark.parametrize("batches_per_segment", [1, 2, 9])
+def test_a_batch_that_was_half_written_at_the_first_look_is_looked_at_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batches_per_segment: int
+) -> None:
+    """A writer may finish a batch, and begin what follows it, between two looks of a reader.
+
+    Seen failing without the second look: an honest run is then called damaged.
+    """
+    directory = write_segments(tmp_path / "run", batches_per_segment)
+    looks: list[Position] = []
+
+    def early(descriptor: int, at: Position) -> Batch | None:
+        if at not in looks and at.sequence < 5:
+            looks.append(at)
+            raise FrameError("half a batch")
+        return _batch(descriptor, at)
+
+    monkeypatch.setattr("ledger.segments._batch", early)
+    assert [record.event for record in read(directory)] == many_events(6)
+    assert len(looks) >= 5
+
+
+def test_a_batch_that_was_not_there_at_the_first_look_is_not_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same at the end of a segment, where the writer has gone on to the next one meanwhile."""
+    directory = write_segments(tmp_path / "run", 2)
+    looks: list[Position] = []
+
+    def early(descriptor: int, at: Position) -> Batch | None:
+        if at not in looks and at.offset and at.segment < 2:
+            looks.append(at)
+            return None
+        return _batch(descriptor, at)
+
+    monkeypatch.setattr("ledger.segments._batch", early)
+    assert [record.event for record in read(directory)] == many_events(6)
+    assert looks
+
+
+def write_segments(directory: Path, batches_per_segment: int) -> Path:
+    """Six events in six batches, none of them acknowledged by HEAD."""
+    write_run(directory, [[event] for event in many_events(6)])
+    size = max(size for _, _, size in frames(directory))
+    shutil.rmtree(directory)
+    write_run(directory, [[event] for event in many_events(6)], segment_bytes=batches_per_segment * (size + 4))
+    assert len(list((directory / "events").iterdir())) == -(-6 // batches_per_segment)
+    write_head(Disk(), directory, EMPTY)
+    return directory
 
 
 @pytest.mark.parametrize("after", range(10))

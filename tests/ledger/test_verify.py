@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,14 +74,18 @@ def test_a_checkpoint_name_in_an_event_leads_nowhere_else(tmp_path: Path) -> Non
     assert verify(tmp_path / "run").not_shipped == ("../HEAD",)
 
 
-def forged(directory: Path, batches: list[tuple[Kind, list[bytes]]]) -> Path:
-    """A run whose chain and HEAD are right, whatever its lines say: what an author could re-chain."""
+def forged(directory: Path, batches: list[tuple[Kind, list[bytes]]], **wrong: Any) -> Path:
+    """A run whose chain and HEAD are right, whatever its lines say: what an author could re-chain.
+
+    ``wrong`` gives the last batch another place: ``segment``, ``first`` or ``previous``.
+    """
     Writer.create(directory).close()
     previous, data, first = GENESIS, b"", 1
-    for kind, content in batches:
-        header, batch = frame.pack(
-            content, frame.compress(content), schema=1, kind=kind, segment=0, first=first, previous=previous
-        )
+    for number, (kind, content) in enumerate(batches, 1):
+        place: dict[str, Any] = {"segment": 0, "first": first, "previous": previous}
+        if number == len(batches):
+            place |= wrong
+        header, batch = frame.pack(content, frame.compress(content), schema=1, kind=kind, **place)
         previous, first, data = header.hash, header.next, data + batch
     (directory / "events" / "00000000.zst").write_bytes(data)
     write_head(Disk(), directory, Head(first - 1, previous.hex(), len(data), "open"))
@@ -120,6 +125,48 @@ def test_a_chain_that_is_right_around_wrong_lines_is_refused(
     assert len(found.problems) == 1
     assert isinstance(found.problems[0], Damaged)
     assert reason in str(found.problems[0])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"segment": 1}, "a batch of segment 1"),
+        ({"first": 4}, "a batch that begins at event 4"),
+        ({"first": 2}, "a batch that begins at event 2"),
+        ({"previous": GENESIS}, "a batch that continues another chain"),
+        ({"previous": bytes(32)}, "a batch that continues another chain"),
+    ],
+)
+def test_a_sound_batch_in_a_wrong_place_is_refused(tmp_path: Path, wrong: dict[str, Any], reason: str) -> None:
+    first, second = [line(1, Session("a", ())), line(2, Session("b", ()))], [line(3, Session("c", ()))]
+    batches = [(Kind.EVENTS, first), (Kind.EVENTS, second)]
+    assert verify(forged(tmp_path / "right", batches)).ok
+    (problem,) = verify(forged(tmp_path / "wrong", batches, **wrong)).problems
+    assert reason in str(problem)
+
+
+def test_an_empty_segment_between_others_is_refused(tmp_path: Path) -> None:
+    data = [b"", b"", b""]
+    previous = GENESIS
+    for segment, sequence in ((0, 1), (2, 2)):
+        content = [line(sequence, Session("a", ()))]
+        header, data[segment] = frame.pack(
+            content,
+            frame.compress(content),
+            schema=1,
+            kind=Kind.EVENTS,
+            segment=segment,
+            first=sequence,
+            previous=previous,
+        )
+        previous = header.hash
+    directory = tmp_path / "run"
+    Writer.create(directory).close()
+    for segment, batch in enumerate(data):
+        (directory / "events" / f"{segment:08d}.zst").write_bytes(batch)
+    write_head(Disk(), directory, Head(2, previous.hex(), sum(map(len, data)), "open"))
+    (problem,) = verify(directory).problems
+    assert "an empty segment, though another follows" in str(problem)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from replay.commands import vet as vet_command
 from replay.commands.reference import markdown
 from replay.exit_codes import ExitCode
 from replay.operational import Operational
+from replay.reproduce import Level
 from replay.runner import live
 from replay.runner.interrupt import Interrupted
 from replay.runner.recording import load
@@ -125,6 +126,8 @@ def test_the_reference_has_every_option() -> None:
         assert f"| {int(code)} | {code.name.lower().replace('_', '-')} | {code.meaning} |" in text
     assert "--steps-per-second N" in text
     assert "SUPPRESS" not in text
+    for level in Level:
+        assert f"| {level.value} | " in text
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------

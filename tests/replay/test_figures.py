@@ -15,6 +15,7 @@ from engine.archive.graph import depth
 from ledger.vocabulary.events import Step
 from ledger.vocabulary.note import Adopted, Rate
 from replay import figures
+from replay.layered import layout
 from replay.reproduce import AchievementRow, SkillRow
 from replay.statistics import Interval
 from tests.replay.story import HOSTILE, STEPS, admitted, note, program
@@ -104,7 +105,7 @@ graphs = st.integers(1, 14).flatmap(
 @given(graphs)
 def test_boxes_never_overlap_and_edges_run_left_to_right(graph: tuple[set[int], ...]) -> None:
     requires = {f"S{node}": tuple(f"S{each}" for each in sorted(of)) if node else () for node, of in enumerate(graph)}
-    plan = figures.layout(requires)
+    plan = layout(requires)
     depths = depth(requires)
     assert {name: x for name, (x, _) in plan.places.items()} == depths
     columns: dict[int, list[float]] = {}
@@ -123,7 +124,7 @@ def test_boxes_never_overlap_and_edges_run_left_to_right(graph: tuple[set[int], 
 
 
 def test_a_long_edge_passes_beside_the_boxes_between() -> None:
-    plan = figures.layout({"A": (), "B": ("A",), "C": ("B", "A")})
+    plan = layout({"A": (), "B": ("A",), "C": ("B", "A")})
     row = next(y for x, y in plan.ways["A", "C"] if x == 1)
     assert abs(row - plan.places["B"][1]) >= figures.HALF_HEIGHT
 

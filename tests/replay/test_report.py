@@ -220,8 +220,8 @@ def train(path: str) -> Train:
 
 
 def test_phases_keep_their_epochs_and_get_the_scales_steps() -> None:
-    """Recorded: one training epoch, two evaluation epochs. With 4 and 4 epochs of 1,000 steps at the other scale, a phase
-    has 4,000 steps: in one epoch for training, in two for a copy."""
+    """Recorded: one training epoch, two evaluation epochs. With 4 and 4 epochs of 1,000 steps at another scale, a
+    phase has 4,000 steps: in one epoch for training, in two for a copy."""
     scale = Config(discovery=evolve(CONFIG.discovery, training_epochs=4, evaluation_epochs=4, epoch_steps=1000))
     training = rescaled(train("iteration=0/train/epoch=0"), CONFIG, scale)
     copy = rescaled(train("iteration=0/learnability/train/epoch=1"), CONFIG, scale)
@@ -249,6 +249,7 @@ def test_retraining_an_altered_recording_trains_nothing(recording: Path, tmp_pat
     )
     assert found.level is Level.NONE
     assert found.skills == ()
+    assert not report.is_retraining(found)
 
 
 # --- words and tables ------------------------------------------------------------------------------------------------

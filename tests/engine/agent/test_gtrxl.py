@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import jax
@@ -19,6 +19,7 @@ from ledger.vocabulary.config import Agent
 
 OBSERVATION, VECTOR, ACTIONS, BATCH, SKILLS = 5, 4, 3, 3, 2
 ROLLOUTS, STEPS = 3, 4
+SIZE = 16
 
 
 def tiny(memory: int, **changes: Any) -> GtrxlNetwork:
@@ -26,7 +27,7 @@ def tiny(memory: int, **changes: Any) -> GtrxlNetwork:
         "kind": "gtrxl",
         "layers": 2,
         "heads": 2,
-        "embedding_size": 6,
+        "embedding_size": SIZE,
         "qkv_size": 8,
         "hidden_size": 5,
         "memory_window": memory,
@@ -44,7 +45,7 @@ def functions(memory: int, gating: bool, second_gate: str) -> tuple[GtrxlNetwork
     network = tiny(memory, gating=gating, second_gate=second_gate, gate_bias=0.5)
     shapes = jax.jit(network.initialise)(jax.random.key(0))
     leaves, structure = jax.tree.flatten(shapes)
-    noise = [jax.random.normal(jax.random.key(i), leaf.shape) * 0.5 for i, leaf in enumerate(leaves)]
+    noise = [jax.random.normal(jax.random.key(i), leaf.shape) * 0.2 for i, leaf in enumerate(leaves)]
     parameters = jax.tree.unflatten(structure, [leaf + extra for leaf, extra in zip(leaves, noise, strict=True)])
 
     def rollout(memory: Any, observation: Any, skill: Any, age: Any) -> Any:
@@ -133,7 +134,7 @@ def test_memory_matters_and_another_episode_does_not() -> None:
     """Changing step 0 changes step 2 of the same episode, and nothing of an episode that began at step 1."""
     network, parameters, _, unroll = functions(3, True, "residual")
     observation = jax.random.normal(jax.random.key(0), (1, 3, OBSERVATION))
-    skill = jnp.broadcast_to(network.skills(parameters, jnp.ones((1, VECTOR)))[None], (1, 3, 6))
+    skill = jnp.broadcast_to(network.skills(parameters, jnp.ones((1, VECTOR)))[None], (1, 3, SIZE))
     memory = network.initial_memory(1)
     changed = observation.at[0, 0].add(1.0)
     for age, same in ((jnp.array([[0, 1, 2]]), False), (jnp.array([[0, 0, 1]]), True)):
@@ -144,26 +145,27 @@ def test_memory_matters_and_another_episode_does_not() -> None:
 
 def test_rows_of_a_cache_act_as_they_would_in_the_batch() -> None:
     network, parameters, _, _ = functions(3, True, "residual")
-    memory = jax.random.normal(jax.random.key(5), (BATCH, 2, 3, 6))
-    ring = network.open(parameters, memory)
+    memory = jax.random.normal(jax.random.key(5), (BATCH, 2, 3, SIZE))
+    ring = jax.jit(network.open)(parameters, memory)
+    act = jax.jit(network.act)
     observation = jax.random.normal(jax.random.key(6), (BATCH, OBSERVATION))
     skill = network.skills(parameters, jax.random.normal(jax.random.key(7), (BATCH, VECTOR)))
     age = jnp.array([0, 2, 9])
-    whole = network.act(parameters, ring, observation, skill, age)
+    whole = act(parameters, ring, observation, skill, age)
     some = jnp.array([2, 0])
-    part = network.act(parameters, network.rows(ring, some), observation[some], skill[some], age[some])
+    part = act(parameters, network.rows(ring, some), observation[some], skill[some], age[some])
     np.testing.assert_allclose(part.value, whole.value[some], rtol=1e-5, atol=1e-6)
 
 
 def test_no_gradient_flows_into_the_memory() -> None:
     network, parameters, _, _ = functions(3, True, "residual")
-    skill = jnp.zeros((BATCH, 2, 6))
+    skill = jnp.zeros((BATCH, 2, SIZE))
 
     def total(memory: jax.Array) -> jax.Array:
         age = jnp.full((BATCH, 2), 9)
         return network.unroll(parameters, memory, jnp.ones((BATCH, 2, OBSERVATION)), skill, age)[1].sum()
 
-    gradient = jax.grad(total)(jax.random.normal(jax.random.key(1), (BATCH, 2, 3, 6)))
+    gradient = jax.jit(jax.grad(total))(jax.random.normal(jax.random.key(1), (BATCH, 2, 3, SIZE)))
     assert not gradient.any()
 
 
@@ -177,8 +179,8 @@ def test_second_gate_variants() -> None:
     outputs = {}
     for name in ("residual", "swapped"):
         layer = Layer(2, 6, 8, 5, True, 30.0, name)
-        parameters = layer.init(jax.random.key(1), x, memory, mask, method="learn")
-        outputs[name] = layer.apply(parameters, x, memory, mask, method="learn")
+        parameters = jax.jit(partial(layer.init, method="learn"))(jax.random.key(1), x, memory, mask)
+        outputs[name] = jax.jit(partial(layer.apply, method="learn"))(parameters, x, memory, mask)
     np.testing.assert_allclose(outputs["residual"], x, atol=1e-5)
     assert (outputs["swapped"] >= -1e-6).all()
     assert (outputs["swapped"] < 1e-6).any()

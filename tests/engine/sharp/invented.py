@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import jax.numpy as jnp
@@ -99,7 +100,22 @@ def random_view(generator: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def stacked(views: list[Mapping[str, Any]]) -> dict[str, Any]:
+@cache
+def some_views() -> tuple[dict[str, Any], ...]:
+    """Forty states, walkers anywhere. (Not a fixture: hypothesis would print it whole.)"""
+    generator = np.random.default_rng(3)
+    return tuple(random_view(generator) for _ in range(40))
+
+
+@cache
+def inner_views() -> tuple[dict[str, Any], ...]:
+    """States whose walker is at least two cells from every edge."""
+    generator = np.random.default_rng(0)
+    drawn = [random_view(generator) for _ in range(400)]
+    return tuple(view for view in drawn if 2 <= view["walker_position"][0] <= 6 and 2 <= view["walker_position"][1] <= 8)
+
+
+def stacked(views: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Views with a leading batch axis."""
     first = views[0]
     return {

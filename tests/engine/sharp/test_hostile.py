@@ -48,14 +48,14 @@ from tests.engine.sharp.invented import SCHEMA
 texts = [text for texts in HOSTILE.values() for text in texts]
 parse_program(texts[0], SCHEMA)  # lazy imports happen before the watch begins
 seen = []
-QUIET = ("compile", "object.__getattr__", "sys._getframe", "code.__new__", "object.__setattr__", "object.__delattr__")
+QUIET = ("builtins.id", "sys._getframe", "code.__new__")
 
 def watch(event, arguments):
-    if event == "compile" and arguments[0] is not None and not isinstance(arguments[0], (str, bytes)):
-        seen.append(("compile of a tree", str(arguments)[:80]))
-    elif event == "compile" and arguments[1] != "<unknown>":
-        seen.append((event, str(arguments)[:80]))
-    elif event not in QUIET:
+    if event == "compile" and isinstance(arguments[0], (str, bytes)) and arguments[1] == "":
+        return  # ast.parse
+    if event == "open" and arguments[0] == "":
+        return  # CPython looks for the line of a syntax error in the file that the source names: there is none
+    if event not in QUIET and not event.startswith("object."):
         seen.append((event, str(arguments)[:80]))
 
 sys.addaudithook(watch)
@@ -65,7 +65,6 @@ assert all(isinstance(verdict, Refusal) for verdict in verdicts)
 assert not found, found
 print(len(texts), "watched")
 '''
-"""``ast.parse`` raises the audit event ``compile`` with the file name ``<unknown>``; anything else would be a leak."""
 
 
 def test_nothing_is_opened_imported_or_executed() -> None:

@@ -1,0 +1,18 @@
+"""Writes docs/language.md: ``python -m tests.engine.sharp.language_doc``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.sharp.reference import language_core
+
+NOTE = "<!-- Generated from the tables in engine/sharp: python -m tests.engine.sharp.language_doc -->\n\n"
+
+
+def page() -> str:
+    """The text of the document."""
+    return NOTE + language_core()
+
+
+if __name__ == "__main__":
+    Path("docs/language.md").write_text(page(), encoding="utf-8")

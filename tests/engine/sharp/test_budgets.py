@@ -1,0 +1,112 @@
+"""Every budget refuses at its limit and not one below, by counts alone, and names itself and the costliest line."""
+
+from __future__ import annotations
+
+from attrs import evolve
+import pytest
+
+from engine.sharp.emit import archive_work, check_archive
+from engine.sharp.limits import LIMITS, Limits
+from engine.sharp.program import CompiledProgram, parse_program
+from engine.sharp.refusals import Refused
+from ledger.vocabulary.vet import Refusal
+from tests.engine.sharp.invented import SCHEMA
+from tests.engine.sharp.programs import compiled, refused, source_of
+
+BUSY = """total = 0
+for i in range(6):
+    total += state.field[i].sum()
+quiet = state.stamina
+return total > quiet"""
+
+
+def verdict(text: str, limits: Limits) -> CompiledProgram | Refusal:
+    """Compile under other limits."""
+    return parse_program(source_of(text), SCHEMA, limits)
+
+
+@pytest.mark.parametrize("name", ["iterations", "steps", "operations", "work"])
+def test_counted_budgets_refuse_one_below_what_is_used(name: str) -> None:
+    used = getattr(compiled(BUSY).used, name)
+    assert isinstance(verdict(BUSY, evolve(LIMITS, **{name: used})), CompiledProgram)
+    refusal = verdict(BUSY, evolve(LIMITS, **{name: used - 1}))
+    assert isinstance(refusal, Refusal)
+    assert refusal.kind == "budget"
+    assert f"{used - 1:,}" in refusal.reason
+    assert "the costliest line is" in refusal.reason
+
+
+def test_the_costliest_line_is_named() -> None:
+    refusal = verdict(BUSY, evolve(LIMITS, work=20))
+    assert isinstance(refusal, Refusal)
+    lines = source_of(BUSY).split("\n")
+    assert "state.field[i].sum()" in lines[refusal.line - 1]
+
+
+def test_source_bytes_count_bytes() -> None:
+    text = source_of("return state.resting  # ä")
+    size = len(text.encode())
+    assert isinstance(parse_program(text, SCHEMA, evolve(LIMITS, source_bytes=size)), CompiledProgram)
+    assert isinstance(parse_program(text, SCHEMA, evolve(LIMITS, source_bytes=size - 1)), Refusal)
+
+
+def test_nodes_and_depth() -> None:
+    text = source_of("return state.resting")
+    assert isinstance(parse_program(text, SCHEMA, evolve(LIMITS, nodes=14)), CompiledProgram | Refusal)
+    assert isinstance(parse_program(text, SCHEMA, evolve(LIMITS, nodes=5)), Refusal)
+    assert isinstance(parse_program(text, SCHEMA, evolve(LIMITS, depth=2)), Refusal)
+    chain = " + ".join(["state.stamina"] * 60)
+    refusal = refused(f"return {chain} > 3")
+    assert (refusal.kind, "levels of the syntax tree" in refusal.reason) == ("budget", True)
+
+
+def test_elements_of_one_value() -> None:
+    compiled("return jnp.zeros((256, 256)).sum() < state.stamina")
+    assert "65,536" in refused("return jnp.zeros((256, 257)).sum() < state.stamina").reason
+    assert refused("x = (0,) * 65537\nreturn state.stamina > len(x)").kind == "budget"
+
+
+def test_values_in_a_loop_are_counted_together() -> None:
+    """Constants and tuples cost no operations, but making them does cost time."""
+    assert refused("x = (0,) * 60000\nfor i in range(4000):\n    y = x + (1,)\nreturn state.resting").kind == "budget"
+    assert refused("for i in range(4000):\n    y = jnp.arange(60000)\nreturn state.resting").kind == "budget"
+    assert refused("n = 0\nx = (9,) * 60000\nfor i in range(4000):\n    n += 3 in x\nreturn state.stamina > n").kind == "budget"
+
+
+def test_helpers_cannot_multiply_unseen() -> None:
+    """Twenty helpers that each call the next one twice would be a million evaluations: counted, not run."""
+    extra = "\n".join(f"def h{i}(self, s):\n    return self.h{i + 1}(s) or self.h{i + 1}(s)" for i in range(15))
+    refusal = refused("return self.h0(state)", extra=f"{extra}\ndef h15(self, s):\n    return s.resting")
+    assert refusal.kind == "budget"
+
+
+def test_integers_have_32_bits() -> None:
+    compiled("return state.stamina > 2147483647 - 1")
+    compiled("return state.stamina > -2147483648")
+    for text in ("2147483647 + 1", "2147483648", "65536 * 65536", "2 ** 31", "1 << 31", "10 ** 9 * 10"):
+        assert refused(f"return state.stamina > {text}").kind == "budget", text
+
+
+def test_the_archive_has_a_budget_of_its_own() -> None:
+    programs = [compiled(f"return (state.field == {tile}).sum() > 3", name=f"Tile{tile}") for tile in range(3)]
+    total = archive_work(programs, SCHEMA)
+    assert total == sum(archive_work([program], SCHEMA) for program in programs)
+    check_archive(programs, SCHEMA, evolve(LIMITS, archive_work=total))
+    with pytest.raises(Refused, match="the costliest program is Tile2"):
+        check_archive(programs, SCHEMA, evolve(LIMITS, archive_work=total - 1))
+
+
+def test_shared_work_counts_once() -> None:
+    programs = [compiled("return (state.field == 1).sum() > 3", name="A"), compiled("return (state.field == 1).sum() > 4", name="B")]
+    assert archive_work(programs, SCHEMA) == archive_work(programs[:1], SCHEMA) + 1
+
+
+def test_a_refusal_does_not_depend_on_the_stack_below() -> None:
+    """Counts bound the compiler's own recursion: the same verdict from a deep stack."""
+    texts = [BUSY, "return " + "(" * 30 + "state.stamina > 3" + ")" * 30, "x = state.stamina\nreturn " + "abs(" * 28 + "x" + ")" * 28 + " > 1"]
+
+    def deep(level: int, text: str) -> CompiledProgram | Refusal:
+        return parse_program(source_of(text, name="Deep"), SCHEMA, LIMITS) if level == 0 else deep(level - 1, text)
+
+    for text in texts:
+        assert deep(300, text) == parse_program(source_of(text, name="Deep"), SCHEMA, evolve(LIMITS))
