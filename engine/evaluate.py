@@ -80,11 +80,13 @@ def plan(effect: Evaluate) -> tuple[tuple[Skill, ...], np.ndarray, Shape]:
     In a target's wiring its own name means the target, every other name the archive's skill.
 
     Raises:
-        ValueError: if a prerequisite is unknown or a target's wiring has a cycle.
+        ValueError: if a name is not unique, a prerequisite unknown, or a target's wiring has a cycle.
     """
     skills = (*effect.archive, *(target.skill for target in effect.targets))
     shape = shape_of(skills, 0)
     names = {skill.name: row for row, skill in enumerate(effect.archive)}
+    if len(names) < len(effect.archive):
+        raise ValueError("two skills of the archive have one name: names must be unique")
     wirings = []
     depth = 0
     for index, target in enumerate(effect.targets):

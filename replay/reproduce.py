@@ -218,15 +218,15 @@ def _static(
     except Stopped as stopped:
         report, view = DivergenceReport(stopped.divergences), View()
     start = evolve(start, report=report, view=view)
-    blocking = report.of(
-        DivergenceClass.STRUCTURE, DivergenceClass.PROMPT, DivergenceClass.DECISION, DivergenceClass.ENVIRONMENT
-    )
-    if blocking:
-        return evolve(start, explanation=_first(blocking, "decisions differ"), exit_code=_code(blocking[0]))
-    programs = report.of(DivergenceClass.PROGRAM)
+    blocking = report.of(DivergenceClass.STRUCTURE, DivergenceClass.PROMPT, DivergenceClass.DECISION)
+    if blocking or not view.steps:
+        found = blocking or report.divergences
+        return evolve(start, explanation=_first(found, "decisions differ"), exit_code=_code(found[0]))
+    programs = report.of(DivergenceClass.ENVIRONMENT, DivergenceClass.PROGRAM)
     if programs:
+        what = "the installed world or a program differs"
         return evolve(
-            start, level=Level.DECISIONS, explanation=_first(programs, "programs differ"), exit_code=_code(programs[0])
+            start, level=Level.DECISIONS, explanation=_first(programs, what), exit_code=_code(programs[0])
         )
     if upto == "decisions":
         return evolve(start, level=Level.DECISIONS, explanation="every request, draw and decision came out the same")

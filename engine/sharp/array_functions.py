@@ -43,6 +43,18 @@ def shape_of(c: Compiler, shape: Any) -> tuple[int, ...]:
     return sizes
 
 
+def spread(c: Compiler, value: Traced, shape: tuple[int, ...]) -> Traced:
+    """A value broadcast to ``shape``, or a refusal."""
+    try:
+        fits = np.broadcast_shapes(value.shape, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise Refused("shape", f"shape {list(value.shape)} does not spread over {list(shape)}")
+    mask = None if value.mask is None else c.nodes.broadcast(value.mask, shape)
+    return Traced(c.nodes.broadcast(value.node, shape), mask)
+
+
 @table(JNP, "zeros")
 def _zeros(c: Compiler, shape: Any, dtype: Any = None) -> Any:
     return _full(c, shape, 0, DtypeValue(dtype_of(c, dtype) or "float32"))
@@ -57,8 +69,8 @@ def _ones(c: Compiler, shape: Any, dtype: Any = None) -> Any:
 def _full(c: Compiler, shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     value = c.numeric.lift(fill_value)
     name = dtype_of(c, dtype)
-    node = value.node if name is None else c.nodes.cast(value.node, name)
-    return Traced(c.nodes.broadcast(node, shape_of(c, shape)))
+    filled = value if name is None else c.numeric.convert(value, name)
+    return spread(c, filled, shape_of(c, shape))
 
 
 @table(JNP, "zeros_like")
@@ -75,7 +87,7 @@ def _ones_like(c: Compiler, a: Any, dtype: Any = None) -> Any:
 def _full_like(c: Compiler, a: Any, fill_value: Any, dtype: Any = None) -> Any:
     like = c.numeric.lift(a)
     value = c.numeric.lift(fill_value)
-    return Traced(c.nodes.broadcast(c.nodes.cast(value.node, dtype_of(c, dtype) or like.dtype), like.shape))
+    return spread(c, c.numeric.convert(value, dtype_of(c, dtype) or like.dtype), like.shape)
 
 
 @table(JNP, "arange")

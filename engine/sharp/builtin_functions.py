@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from engine.sharp.functions import BUILTINS, MISSING, table
@@ -92,6 +93,8 @@ def _round(c: Compiler, x: Any, ndigits: Any = None) -> Any:
     if ndigits is not None and c.numeric.whole(ndigits, "the digits of round") != 0:
         raise Refused("type", "round to whole numbers only", "compare with a tolerance instead")
     if is_number(x):
+        if isinstance(x, float) and not math.isfinite(x):
+            raise Refused("type", "infinity is no integer")
         return c.numeric.convert(round(x), "int32" if ndigits is None else "float32")
     value = c.numeric.lift(x)
     if value.dtype != "float32":

@@ -258,8 +258,7 @@ class Expressions(Access):
             return Items([Member(number, f"{value.name}.{name}") for name, number in value.enumeration.members.items()])
         if isinstance(value, Traced) and value.shape:
             self.meter.hold(value.shape[0])
-            for _ in range(value.shape[0]):
-                self.meter.step()
+            self.meter.step(value.shape[0])
             return Items([self.indexing.subscript(value, index) for index in range(value.shape[0])])
         if isinstance(value, Traced):
             raise Refused("type", "a traced scalar cannot be looped over", "loop over a fixed range and test inside")

@@ -186,7 +186,8 @@ class Graph:
     def constant(self, values: object, dtype: str, shape: tuple[int, ...] | None = None) -> Node:
         """A constant from nested Python numbers or an array."""
         try:
-            array = np.asarray(values, NUMPY[dtype])
+            with np.errstate(over="ignore"):  # a float beyond 32 bits is infinite
+                array = np.asarray(values, NUMPY[dtype])
         except (OverflowError, ValueError) as error:
             raise Refused("budget", "integers must fit into 32 bits", None) from error
         if shape is not None:

@@ -16,7 +16,7 @@ class Limits:
     depth: int = 40
     nesting: int = 100
     iterations: int = 4_096
-    steps: int = 200_000
+    steps: int = 100_000
     elements: int = 65_536
     volume: int = 16_000_000
     operations: int = 8_192
@@ -59,10 +59,10 @@ class Meter:
     _iterations_by_line: dict[int, int] = field(factory=dict)
     _volume_by_line: dict[int, int] = field(factory=dict)
 
-    def step(self) -> None:
-        """One expression or statement is evaluated."""
-        self.steps += 1
-        self._steps_by_line[self.line] = self._steps_by_line.get(self.line, 0) + 1
+    def step(self, count: int = 1) -> None:
+        """An expression or statement is evaluated, or ``count`` items are visited."""
+        self.steps += count
+        self._steps_by_line[self.line] = self._steps_by_line.get(self.line, 0) + count
         if self.steps > self.limits.steps:
             raise self._over("steps", self._steps_by_line)
 

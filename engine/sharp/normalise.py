@@ -13,6 +13,8 @@ from engine.sharp.refusals import Refused
 
 _FENCE = re.compile(r"^[ ]{0,3}(`{3,}|~{3,})[ \t]*([A-Za-z0-9_+-]*)[ \t]*$")
 
+_CLASS = re.compile(r"\s*class\s+\w+\s*[:(]")
+
 
 @frozen
 class Normalised:
@@ -76,6 +78,7 @@ def _unquoted(text: str) -> str:
 def _block(text: str) -> str:
     """The one fenced block that holds a class; the text itself where nothing is fenced."""
     blocks: list[list[str]] = []
+    outside: list[str] = []
     fence: str | None = None
     for line in text.split("\n"):
         match = _FENCE.match(line)
@@ -86,7 +89,11 @@ def _block(text: str) -> str:
             fence = None
         elif fence is not None:
             blocks[-1].append(line)
-    programs = ["\n".join(block) for block in blocks if any(re.match(r"\s*class\b", line) for line in block)]
+        else:
+            outside.append(line)
+    if any(_CLASS.match(line) for line in outside):
+        return text  # the fences are inside a docstring or comment of the program
+    programs = ["\n".join(block) for block in blocks if any(_CLASS.match(line) for line in block)]
     if len(programs) > 1:
         raise Refused(
             "syntax", f"{len(programs)} code blocks hold a class", "answer with one block that holds one class"

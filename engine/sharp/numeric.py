@@ -12,6 +12,9 @@ from engine.sharp.operators import Operators
 from engine.sharp.refusals import Refused
 from engine.sharp.values import Items, Traced, Unusable, kind_of
 
+MERGE_STEPS = 3
+"""Merging two items costs about as much as evaluating this many expressions."""
+
 
 class Numeric(Operators):
     """Operations on values over one graph."""
@@ -117,6 +120,7 @@ class Numeric(Operators):
         if isinstance(yes, Items) and isinstance(no, Items) and len(yes.items) == len(no.items):
             if yes.present is None and no.present is None and yes.kind == no.kind:
                 self.meter.hold(yes.total)
+                self.meter.step(MERGE_STEPS * len(yes.items))
                 merged = [self.merge(test, x, y) for x, y in zip(yes.items, no.items, strict=True)]
                 return Items(merged, yes.kind, frame=-1)
         if type(yes) is type(no) and yes == no:
@@ -144,6 +148,10 @@ class Numeric(Operators):
         if len(found) < len(given):
             raise Refused("shape", "an axis is named twice")
         return found
+
+    def one_axis(self, x: Traced, axis: Any) -> int:
+        """An axis where exactly one is meant."""
+        return self.axes(x, self.whole(axis, "an axis"))[0]
 
     def reduce(self, op: str, value: Any, axis: Any = None, keepdims: Any = False) -> Traced:
         """``sum``, ``prod``, ``any``, ``all``, ``max``, ``min`` over axes; cells outside the map do not count."""
@@ -180,7 +188,7 @@ class Numeric(Operators):
         node = self.fill(x, self.nodes.least(x.dtype) if op == "argmax" else self.nodes.greatest(x.dtype))
         if axis is None:
             return Traced(self.nodes.locate(op, self.nodes.reshape(node, (x.node.size,)), 0))
-        (place,) = self.axes(x, axis)
+        place = self.one_axis(x, axis)
         return Traced(self.nodes.locate(op, node, place))
 
     def member(self, value: Any, items: list[Any], present: list[Node] | None = None) -> Any:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from engine.sharp.array_functions import dtype_of, shape_of
+from engine.sharp.array_functions import dtype_of, shape_of, spread
 from engine.sharp.functions import JNP, LAX, METHODS, table
 from engine.sharp.refusals import Refused
 from engine.sharp.values import Items, Traced, kind_of
@@ -33,7 +31,7 @@ def _concatenate(c: Compiler, arrays: Any, axis: Any = 0) -> Any:
     parts = c.numeric.promoted(*(c.numeric.lift(item) for item in c.numeric.fixed(c.elements(arrays))))
     if not parts or not parts[0].shape:
         raise Refused("shape", "concatenate joins arrays, not scalars", "use jnp.array([...])")
-    (place,) = c.numeric.axes(parts[0], axis)
+    place = c.numeric.one_axis(parts[0], axis)
     rest = {part.shape[:place] + part.shape[place + 1 :] for part in parts}
     if len(rest) > 1 or len({len(part.shape) for part in parts}) > 1:
         raise Refused("shape", "concatenate joins arrays that agree in all other axes")
@@ -119,16 +117,7 @@ def _transpose(c: Compiler, a: Any) -> Any:
 
 @table(JNP, "broadcast_to")
 def _broadcast_to(c: Compiler, array: Any, shape: Any) -> Any:
-    value = c.numeric.lift(array)
-    sizes = shape_of(c, shape)
-    try:
-        fits = np.broadcast_shapes(value.shape, sizes) == sizes
-    except ValueError:
-        fits = False
-    if not fits:
-        raise Refused("shape", f"shape {list(value.shape)} does not spread over {list(sizes)}")
-    mask = None if value.mask is None else c.nodes.broadcast(value.mask, sizes)
-    return Traced(c.nodes.broadcast(value.node, sizes), mask)
+    return spread(c, c.numeric.lift(array), shape_of(c, shape))
 
 
 @table(JNP, "take")
@@ -136,7 +125,7 @@ def _take(c: Compiler, a: Any, indices: Any, axis: Any = None) -> Any:
     value = c.numeric.lift(a)
     if axis is None:
         return c.indexing.subscript(_ravel(c, value), indices)
-    (place,) = c.numeric.axes(value, axis)
+    place = c.numeric.one_axis(value, axis)
     if isinstance(indices, Items):
         indices = c.numeric.lift(indices)
     return c.indexing.subscript(value, Items([c.whole_axis()] * place + [indices]))

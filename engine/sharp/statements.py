@@ -135,14 +135,26 @@ class Statements(Expressions):
                 "the length of a list cannot depend on the state",
                 "append x if test else a neutral value, or use sum(... for ... if test)",
             )
+        if target.nested or any(value is target for value in values):
+            raise Refused("grammar", "this list is inside another one already", "put it there when it is complete")
         added = sum(item.total if isinstance(item, Items) else 1 for item in values)
         deepest = max((item.depth for item in values if isinstance(item, Items)), default=0)
         self.meter.fit(target.total + added + len(values))
+        for item in values:
+            if isinstance(item, Items):
+                item.nested = True
         target.items.extend(values)
         target.total += added + len(values)
         target.depth = max(target.depth, deepest + 1)
 
     def _assign(self, node: ast.Assign, env: Env) -> None:
+        target = node.targets[0]
+        if isinstance(node.value, ast.Tuple) and isinstance(target, ast.Tuple) and len(node.targets) == 1:
+            if len(node.value.elts) == len(target.elts):
+                values = [self.expression(item, env) for item in node.value.elts]
+                for part, value in zip(target.elts, values, strict=True):
+                    self.assign(part, value, env)
+                return
         value = self.expression(node.value, env)
         for target in node.targets:
             self.assign(target, value, env)
@@ -238,6 +250,8 @@ class Statements(Expressions):
                 inside.continued = False
                 env.become(self.merged(self.numeric.node_of(skip), before, inside))
             env.continued = False
+            if len(items.items) != len(values):
+                raise Refused("grammar", "this list grows while it is looped over", "append to another list")
         unbroken = env.broken
         env.broken, env.continued = outer
         if node.orelse and not env.stopped and unbroken is not True:

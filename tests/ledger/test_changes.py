@@ -22,7 +22,7 @@ from ledger.vocabulary.body import Body
 from ledger.vocabulary.config import Config
 from ledger.vocabulary.events import Session, Started, UserTemplate
 from ledger.writer import Writer
-from tests.ledger.disks import QuickDisk
+from tests.ledger.disks import FaultyDisk, QuickDisk
 from tests.ledger.examples import Clock, content, frames, many_events, some_run, write_run
 
 
@@ -300,9 +300,22 @@ def test_whole_batches_beyond_head_are_kept_and_acknowledged_on_resume(tmp_path:
     found = verify(directory)
     assert (found.ok, found.beyond_head, found.events) == (True, path.stat().st_size - offset, 4)
     assert [record.event for record in read(directory)] == many_events(4)
-    with Writer.open(directory) as writer:
+    disk = FaultyDisk()
+    with Writer.open(directory, disk=disk) as writer:
         assert writer.sequence == 4
         assert read_head(directory).sequence == 4
+    # Who wrote them may have died before the sync: they are synced before HEAD says that they are there.
+    assert disk.log == [
+        "open",
+        "sync_directory",
+        "sync",
+        "open",
+        "truncate",
+        "write",
+        "sync",
+        "rename",
+        "sync_directory",
+    ]
     assert verify(directory).beyond_head == 0
 
 

@@ -29,7 +29,7 @@ def tiny(memory: int, **changes: Any) -> GtrxlNetwork:
         "heads": 2,
         "embedding_size": SIZE,
         "qkv_size": 8,
-        "hidden_size": 5,
+        "hidden_size": 16,
         "memory_window": memory,
         "gradient_window": 2,
         **changes,
@@ -82,7 +82,7 @@ VARIANTS = [
 ]
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(
     st.sampled_from(VARIANTS),
     st.lists(st.integers(0, 5), min_size=ROLLOUTS * STEPS * BATCH, max_size=ROLLOUTS * STEPS * BATCH),

@@ -141,6 +141,11 @@ def test_a_cycle_through_a_variant_is_refused() -> None:
         plan(effect((Target("mutant", looped),)))
 
 
+def test_an_archive_with_one_name_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="names must be unique"):
+        plan(effect(targets_of(CHAIN[0]), archive=(*CHAIN, CHAIN[0])))
+
+
 # --- with the core's own agents --------------------------------------------------------------------------------------
 
 

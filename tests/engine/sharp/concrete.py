@@ -173,7 +173,8 @@ def evaluate(
         assert value.shape == node.shape, node
         assert value.dtype == NUMPY[node.dtype], node
         if node.bounds is not None and value.size:
-            assert node.bounds[0] <= value.min() and value.max() <= node.bounds[1], (node, node.bounds, value)
+            assert node.bounds[0] <= value.min(), (node, node.bounds)
+            assert value.max() <= node.bounds[1], (node, node.bounds)
         values[node.digest] = value
     return [values[root.digest] for root in roots]
 

@@ -112,7 +112,9 @@ def inner_views() -> tuple[dict[str, Any], ...]:
     """States whose walker is at least two cells from every edge."""
     generator = np.random.default_rng(0)
     drawn = [random_view(generator) for _ in range(400)]
-    return tuple(view for view in drawn if 2 <= view["walker_position"][0] <= 6 and 2 <= view["walker_position"][1] <= 8)
+    return tuple(
+        view for view in drawn if 2 <= view["walker_position"][0] <= 6 and 2 <= view["walker_position"][1] <= 8
+    )
 
 
 def stacked(views: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

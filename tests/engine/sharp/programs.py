@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - programs on one line
 """Short ways to make programs of the invented world, for tests."""
 
 from __future__ import annotations

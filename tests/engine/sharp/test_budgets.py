@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from attrs import evolve
 import pytest
+from attrs import evolve
 
 from engine.sharp.emit import archive_work, check_archive
 from engine.sharp.limits import LIMITS, Limits
@@ -70,7 +70,10 @@ def test_values_in_a_loop_are_counted_together() -> None:
     """Constants and tuples cost no operations, but making them does cost time."""
     assert refused("x = (0,) * 60000\nfor i in range(4000):\n    y = x + (1,)\nreturn state.resting").kind == "budget"
     assert refused("for i in range(4000):\n    y = jnp.arange(60000)\nreturn state.resting").kind == "budget"
-    assert refused("n = 0\nx = (9,) * 60000\nfor i in range(4000):\n    n += 3 in x\nreturn state.stamina > n").kind == "budget"
+    assert (
+        refused("n = 0\nx = (9,) * 60000\nfor i in range(4000):\n    n += 3 in x\nreturn state.stamina > n").kind
+        == "budget"
+    )
 
 
 def test_helpers_cannot_multiply_unseen() -> None:
@@ -97,13 +100,20 @@ def test_the_archive_has_a_budget_of_its_own() -> None:
 
 
 def test_shared_work_counts_once() -> None:
-    programs = [compiled("return (state.field == 1).sum() > 3", name="A"), compiled("return (state.field == 1).sum() > 4", name="B")]
+    programs = [
+        compiled("return (state.field == 1).sum() > 3", name="A"),
+        compiled("return (state.field == 1).sum() > 4", name="B"),
+    ]
     assert archive_work(programs, SCHEMA) == archive_work(programs[:1], SCHEMA) + 1
 
 
 def test_a_refusal_does_not_depend_on_the_stack_below() -> None:
     """Counts bound the compiler's own recursion: the same verdict from a deep stack."""
-    texts = [BUSY, "return " + "(" * 30 + "state.stamina > 3" + ")" * 30, "x = state.stamina\nreturn " + "abs(" * 28 + "x" + ")" * 28 + " > 1"]
+    texts = [
+        BUSY,
+        "return " + "(" * 30 + "state.stamina > 3" + ")" * 30,
+        "x = state.stamina\nreturn " + "abs(" * 28 + "x" + ")" * 28 + " > 1",
+    ]
 
     def deep(level: int, text: str) -> CompiledProgram | Refusal:
         return parse_program(source_of(text, name="Deep"), SCHEMA, LIMITS) if level == 0 else deep(level - 1, text)

@@ -1,7 +1,7 @@
 """The lowering means what Python means: generated programs, run by CPython and by their graphs, agree.
 
-Seen to fail with ``break`` not masking the rest of its block, with ``//`` rounding towards zero, and with the operands of a
-select exchanged.
+Seen to fail with ``break`` not masking the rest of its block, with ``//`` rounding towards zero, and with the operands
+of a select exchanged.
 """
 
 from __future__ import annotations

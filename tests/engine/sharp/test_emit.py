@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -26,7 +30,9 @@ FULL = compiled("return state.basket.clay >= 2 and (state.field == 1).sum() > 3"
 
 def test_shapes_padding_and_values(views: list[Any]) -> None:
     programs = [BRICKS, RICH, FULL]
-    success, conditions = jax.jit(jax.vmap(predicates(programs, SCHEMA)))(stacked(views), stacked(views[1:] + views[:1]))
+    success, conditions = jax.jit(jax.vmap(predicates(programs, SCHEMA)))(
+        stacked(views), stacked(views[1:] + views[:1])
+    )
     assert (success.shape, success.dtype) == ((40, 3), jnp.bool_)
     assert (conditions.shape, conditions.dtype) == ((40, 3, 2), jnp.bool_)
     assert np.asarray(conditions)[:, 1:].all()
@@ -79,3 +85,10 @@ def test_previous_and_state_are_not_confused(views: list[Any]) -> None:
     rich = {**views[0], "basket": {**views[0]["basket"], "bricks": np.int32(1)}}
     evaluate = predicates([BRICKS], SCHEMA)
     assert [bool(evaluate(*pair)[0][0]) for pair in ((rich, poor), (poor, rich), (rich, rich))] == [True, False, False]
+
+
+def test_parsing_needs_no_jax() -> None:
+    script = "import sys; import engine.sharp.program, engine.sharp.reference; assert 'jax' not in sys.modules"
+    root = Path(__file__).resolve().parents[3]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    subprocess.run([sys.executable, "-c", script], cwd=root, env=environment, check=True)

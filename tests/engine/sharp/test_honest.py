@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -99,7 +100,7 @@ def test_invented_programs_agree_with_cpython(source: str) -> None:
     generator = np.random.default_rng(7)
     views = [random_view(generator) for _ in range(400)]
     inner = [view for view in views if 2 <= view["walker_position"][0] <= 6 and 2 <= view["walker_position"][1] <= 8]
-    pairs = list(zip(inner[:INVENTED_STATES], inner[1 : INVENTED_STATES + 1], strict=True))
+    pairs = list(pairwise(inner[: INVENTED_STATES + 1]))
     assert agrees(source, SCHEMA, pairs) == {True, False}
 
 
@@ -107,10 +108,12 @@ def test_invented_programs_agree_with_cpython(source: str) -> None:
 def test_classic_programs_agree_with_cpython(source: str) -> None:
     generator = np.random.default_rng(11)
     views = [view_of(CLASSIC, generator) for _ in range(CLASSIC_STATES + 1)]
-    text = source.replace("from craftax.craftax_classic.constants import BlockType\n", "").replace("import jax.numpy as jnp\n", "")
+    text = source.replace("from craftax.craftax_classic.constants import BlockType\n", "").replace(
+        "import jax.numpy as jnp\n", ""
+    )
     compiled(source, CLASSIC)
     if name_of(source) not in ARRAY_SCALARS:
-        agrees(text.replace(": EnvState", ""), CLASSIC, list(zip(views, views[1:], strict=False)))
+        agrees(text.replace(": EnvState", ""), CLASSIC, list(pairwise(views)))
 
 
 def test_corpora_are_large_enough_and_distinct() -> None:

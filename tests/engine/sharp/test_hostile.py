@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - programs on one line
 """Hostile and broken programs are refused, with a reason, while nothing but the compiler runs."""
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from hypothesis import strategies as st
 from engine.sharp.explain import explain_refusal
 from engine.sharp.program import CompiledProgram, parse_program
 from ledger.vocabulary.vet import Refusal
-from tests.engine.sharp.hostile import HOSTILE, body
 from tests.engine.sharp.honest_invented import PROGRAMS
+from tests.engine.sharp.hostile import HOSTILE, body
 from tests.engine.sharp.invented import SCHEMA
 
-CASES = [pytest.param(text, id=f"{name}[{index}]") for name, texts in HOSTILE.items() for index, text in enumerate(texts)]
+CASES = [
+    pytest.param(text, id=f"{name}[{index}]") for name, texts in HOSTILE.items() for index, text in enumerate(texts)
+]
 
 
 @pytest.mark.parametrize("text", CASES)
@@ -38,7 +41,7 @@ def test_every_class_has_three_variants() -> None:
     assert all(len(texts) >= 3 for texts in HOSTILE.values())
 
 
-WATCHED = '''
+WATCHED = """
 import sys
 from engine.sharp.program import parse_program
 from ledger.vocabulary.vet import Refusal
@@ -64,14 +67,16 @@ found = list(seen)
 assert all(isinstance(verdict, Refusal) for verdict in verdicts)
 assert not found, found
 print(len(texts), "watched")
-'''
+"""
 
 
 def test_nothing_is_opened_imported_or_executed() -> None:
     """Fails if a text reaches ``exec``, ``open``, a socket or an import: seen to fail with an ``eval`` put into lowering."""
     root = Path(__file__).resolve().parents[3]
     environment = {**os.environ, "PYTHONPATH": str(root)}
-    done = subprocess.run([sys.executable, "-c", WATCHED], cwd=root, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED], cwd=root, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "watched" in done.stdout
 
@@ -90,7 +95,11 @@ def test_any_damage_to_a_program_gets_a_verdict(data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 3))):
         start = data.draw(st.integers(0, len(text)))
         stop = data.draw(st.integers(start, min(len(text), start + 30)))
-        middle = data.draw(st.sampled_from(["", text[start:stop] * 2, "(", "[", ":", "\n", " ", "state", "self", "0", "*", "not ", "lambda: "]))
+        middle = data.draw(
+            st.sampled_from(
+                ["", text[start:stop] * 2, "(", "[", ":", "\n", " ", "state", "self", "0", "*", "not ", "lambda: "]
+            )
+        )
         text = text[:start] + middle + text[stop:]
     assert isinstance(parse_program(text, SCHEMA), (Refusal, CompiledProgram))
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - programs on one line
 """Semantics that honest programs rely on, one by one, by hand."""
 
 from __future__ import annotations
@@ -81,6 +82,7 @@ TRUE = (
     "jax.numpy.maximum(state.stamina, 9) == 9",
     "jax.lax.select(state.resting, 1, 2) == 1",
     "2147483647 + state.stamina < 0",
+    "state.warmth < 1e300",
 )
 
 
@@ -118,6 +120,8 @@ STATEMENTS = {
     "early return keeps constants known": "if not state.resting:\n    return False\nn = 2\nreturn sum(range(n)) == 1",
     "append after an early return": "xs = []\nif not state.resting:\n    return False\nxs.append(4)\nfor i in range(2):\n    xs.append(i)\nreturn xs == [4, 0, 1]",
     "a list grows in place": "xs = [1]\nys = xs\nxs.append(2)\nxs += [3]\nreturn len(ys) == 3 and guard == 7",
+    "lists unpacked from a tuple grow": "xs, ys = [], [1]\nxs.append(3)\nys.append(guard)\nreturn xs == [3] and ys == [1, 7]",
+    "a list of complete lists": "rows = []\nfor i in range(2):\n    row = []\n    for j in range(2):\n        row.append(i + j)\n    rows.append(row)\nreturn rows == [[0, 1], [1, 2]] and guard == 7",
     "a chain of assignments": "a = b = state.stamina\na -= 1\nreturn a == 6 and b == 7",
     "nested unpacking": "(a, (b, c)), d = (1, (2, 3)), state.stamina\nreturn a + b + c + d == 13",
     "a closure sees later values": "def f():\n    return n\nn = 1\nn = state.stamina\nreturn f() == 7",
@@ -172,6 +176,12 @@ REFUSED = {
     "return state.field.at[0].set(1).any()": "arrays do not change",
     "return jnp.array([[1, 2], [3]]).sum() > state.stamina": "equal lengths",
     "def f():\n    return f()\nreturn f()": "f calls itself",
+    "xs = [1]\nxs.append(xs)\nreturn len(xs) == state.stamina": "inside another one",
+    "xs = [1]\nys = (xs, 2)\nxs.append(ys)\nreturn len(xs) == state.stamina": "inside another one",
+    "xs = [1]\nfor x in xs:\n    xs.append(x)\nreturn len(xs) == state.stamina": "grows while it is looped over",
+    "return round(jnp.inf) == state.stamina": "infinity is no integer",
+    "return jnp.full((2, 2), (1, 2, 3)).sum() > state.stamina": "does not spread",
+    "return jnp.argmax(state.field, axis=(0, 1)) > 1": "an axis must be an integer",
 }
 
 

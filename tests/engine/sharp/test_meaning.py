@@ -150,7 +150,9 @@ def test_name_and_description_are_no_part_of_the_meaning() -> None:
 def test_layout_and_annotations_are_no_part_of_the_source_hash() -> None:
     plain = compiled("return state.resting")
     spaced = compiled("return (state.resting)  # a comment")
-    annotated = parse_program(PROGRAM.replace("{body}", "return state.resting").replace("previous)", "previous: State) -> bool"), SCHEMA)
+    annotated = parse_program(
+        PROGRAM.replace("{body}", "return state.resting").replace("previous)", "previous: State) -> bool"), SCHEMA
+    )
     assert isinstance(annotated, CompiledProgram)
     assert plain.source_hash == spaced.source_hash == annotated.source_hash
 
@@ -166,7 +168,7 @@ def requiring(pairs: str) -> CompiledProgram:
 def test_requirements_are_ordered_pairs() -> None:
     clay, tired = '("helper", "Dig")', '(lambda self, state: state.stamina > 2, "Rest")'
     both = requiring(f"{clay}, {tired}")
-    assert both.requires_meaning == requiring(f'[helper, Dig], (lambda s: 2 < s.stamina, "Rest")').requires_meaning
+    assert both.requires_meaning == requiring('[helper, Dig], (lambda s: 2 < s.stamina, "Rest")').requires_meaning
     assert both.requires_meaning != requiring(f"{tired}, {clay}").requires_meaning
     assert both.requires_meaning != requiring(clay).requires_meaning
     assert both.requires_meaning != requiring(f"{clay.replace('Dig', 'Cut')}, {tired}").requires_meaning
@@ -181,7 +183,9 @@ def test_hashes_are_the_same_in_every_process() -> None:
     )
     root = Path(__file__).resolve().parents[3]
     environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONHASHSEED": "12345"}
-    done = subprocess.run([sys.executable, "-c", script], cwd=root, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=root, env=environment, capture_output=True, text=True, check=True
+    )
     assert done.stdout.splitlines() == [f"{compiled(text).meaning} {compiled(text).source_hash}" for text in DIFFERENT]
 
 

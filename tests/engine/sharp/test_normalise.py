@@ -15,7 +15,9 @@ from engine.sharp.refusals import Refused
 from tests.engine.sharp.honest_invented import PROGRAMS
 from tests.engine.sharp.invented import SCHEMA
 
-PLAIN = 'class Probe(Sharp):\n    """A probe."""\n\n    def success(self, state, previous):\n        return state.resting\n'
+PLAIN = (
+    'class Probe(Sharp):\n    """A probe."""\n\n    def success(self, state, previous):\n        return state.resting\n'
+)
 TABS = PLAIN.replace("    ", "\t")
 
 WRAPPED = {
@@ -32,8 +34,14 @@ WRAPPED = {
     "JSON string": (json.dumps(PLAIN), ("quotes around the source removed",)),
     "Python string": (repr(PLAIN), ("quotes around the source removed",)),
     "triple quotes": ("'''\n" + PLAIN + "'''", ("quotes around the source removed",)),
-    "JSON with CRLF": (json.dumps(PLAIN.replace("\n", "\r\n")), ("quotes around the source removed", "line ends made \\n")),
-    "indented": ("\n".join("    " + line if line else "" for line in PLAIN.split("\n")), ("common indentation removed",)),
+    "JSON with CRLF": (
+        json.dumps(PLAIN.replace("\n", "\r\n")),
+        ("quotes around the source removed", "line ends made \\n"),
+    ),
+    "indented": (
+        "\n".join("    " + line if line else "" for line in PLAIN.split("\n")),
+        ("common indentation removed",),
+    ),
 }
 
 
@@ -56,8 +64,13 @@ def test_normalising_twice_changes_nothing(text: str) -> None:
     except Refused:
         return
     twice = normalise(once.source, LIMITS)
-    if "```" not in once.source and "~~~" not in once.source and not once.source.strip().startswith(("'", '"')):
+    if "class " in once.source or not any(mark in once.source for mark in ("```", "~~~", "'", '"')):
         assert (twice.source, twice.steps) == (once.source, ())
+
+
+def test_fences_inside_a_docstring_stay() -> None:
+    text = PLAIN.replace("A probe.", "A probe.\n\n    ```\n    class Other(Sharp):\n    ```\n    ")
+    assert normalise(text, LIMITS).steps == ()
 
 
 def notes(source: str) -> tuple[str, ...]:
@@ -73,12 +86,18 @@ def test_what_the_class_itself_is_forgiven() -> None:
     assert notes(PLAIN.replace("(Sharp)", "")) == ("base class Sharp added",)
     assert notes(PLAIN.replace("(Sharp)", "(SHARP)")) == ("base class SHARP read as Sharp",)
     assert notes(PLAIN.replace("(self, state, previous)", "(state, previous)")) == ("success without self",)
-    assert notes(PLAIN.replace("return state.resting", "return 1 if state.resting else 0")) == ("success made a truth value",)
-    assert notes(PLAIN.replace("return state.resting", "return state.resting * previous.resting")) == ("success made a truth value",)
+    assert notes(PLAIN.replace("return state.resting", "return 1 if state.resting else 0")) == (
+        "success made a truth value",
+    )
+    assert notes(PLAIN.replace("return state.resting", "return state.resting * previous.resting")) == (
+        "success made a truth value",
+    )
 
 
 def test_parameter_names_are_free_but_their_order_is_not() -> None:
-    swapped = PLAIN.replace("(self, state, previous)", "(self, previous_state, current)").replace("state.resting", "previous_state.resting")
+    swapped = PLAIN.replace("(self, state, previous)", "(self, previous_state, current)").replace(
+        "state.resting", "previous_state.resting"
+    )
     program = parse_program(swapped, SCHEMA)
     assert isinstance(program, CompiledProgram)
     assert any("previous_state gets the current one" in text for text in program.warnings)

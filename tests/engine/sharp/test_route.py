@@ -43,9 +43,18 @@ def test_tables_equal_the_definition(data: st.DataObject) -> None:
     """Random acyclic prerequisites: skill i requires only skills before it, in a random naming."""
     names = data.draw(st.permutations(range(SKILLS)))
     prerequisites: list[list[int]] = [
-        [data.draw(st.integers(0, i - 1)) for _ in range(data.draw(st.integers(0, CONDITIONS if i else 0)))] for i in range(SKILLS)
+        [data.draw(st.integers(0, i - 1)) for _ in range(data.draw(st.integers(0, CONDITIONS if i else 0)))]
+        for i in range(SKILLS)
     ]
-    truths = data.draw(st.lists(st.lists(st.lists(st.booleans(), min_size=CONDITIONS, max_size=CONDITIONS), min_size=SKILLS, max_size=SKILLS), min_size=BATCH, max_size=BATCH))
+    truths = data.draw(
+        st.lists(
+            st.lists(
+                st.lists(st.booleans(), min_size=CONDITIONS, max_size=CONDITIONS), min_size=SKILLS, max_size=SKILLS
+            ),
+            min_size=BATCH,
+            max_size=BATCH,
+        )
+    )
     targets = data.draw(st.lists(st.integers(0, SKILLS - 1), min_size=BATCH, max_size=BATCH))
     table = np.zeros((SKILLS, CONDITIONS), np.int32)
     held = np.ones((BATCH, SKILLS, CONDITIONS), bool)
@@ -57,7 +66,9 @@ def test_tables_equal_the_definition(data: st.DataObject) -> None:
     active = np.asarray(ROUTE(jnp.asarray(targets, jnp.int32), table, held))
     for row, target in enumerate(targets):
         requires = {str(names[i]): [str(names[p]) for p in needed] for i, needed in enumerate(prerequisites)}
-        satisfied = {str(names[i]): held[row, names[i], : len(needed)].tolist() for i, needed in enumerate(prerequisites)}
+        satisfied = {
+            str(names[i]): held[row, names[i], : len(needed)].tolist() for i, needed in enumerate(prerequisites)
+        }
         expected = route(str(target), requires, satisfied)
         assert str(active[row]) == expected
         assert all(satisfied[expected]), "the active skill has nothing unmet"

@@ -22,12 +22,18 @@ HAS_CLAY = "def clay(self, state):\n    return state.basket.clay >= 1"
 
 def known(program: CompiledProgram) -> Known:
     """An archived skill."""
-    return Known(program.name, program.meaning, program.requires_meaning, tuple(item.prerequisite for item in program.requires))
+    return Known(
+        program.name, program.meaning, program.requires_meaning, tuple(item.prerequisite for item in program.requires)
+    )
 
 
 REST = compiled("return state.resting and not previous.resting", name="Rest")
-DIG = compiled("return state.basket.clay > previous.basket.clay", name="Dig", requires='(lambda s: s.stamina > 2, "Rest")')
-FIRE = compiled("return state.basket.bricks > previous.basket.bricks", name="Fire", extra=HAS_CLAY, requires='(clay, "Dig")')
+DIG = compiled(
+    "return state.basket.clay > previous.basket.clay", name="Dig", requires='(lambda s: s.stamina > 2, "Rest")'
+)
+FIRE = compiled(
+    "return state.basket.bricks > previous.basket.bricks", name="Fire", extra=HAS_CLAY, requires='(clay, "Dig")'
+)
 ARCHIVE = (known(REST), known(DIG), known(FIRE))
 
 
@@ -67,7 +73,9 @@ def test_a_new_skill_is_accepted_with_everything_the_ledger_keeps() -> None:
     again = accepted(program.source.text)
     assert again.source_hash == program.source_hash
     assert again.source == program.source
-    assert again.normalisations == tuple(item for item in program.normalisations if item != "text outside the code block removed")
+    assert again.normalisations == tuple(
+        item for item in program.normalisations if item != "text outside the code block removed"
+    )
 
 
 def test_a_broken_text_is_refused_by_the_compiler() -> None:
@@ -78,11 +86,31 @@ def test_a_broken_text_is_refused_by_the_compiler() -> None:
     ("source", "part", "hint"),
     [
         (source_of("return state.basket.reeds > 3", name="Rest"), "has a skill called Rest", "another name"),
-        (source_of("return state.basket.reeds > 3", requires='(lambda s: s.resting, "Resst")'), "Resst is no skill", "did you mean Rest?"),
-        (source_of("return state.basket.reeds > 3", requires='(lambda s: s.resting, "Zzz")'), "Zzz is no skill", "Dig, Fire, Rest"),
-        (source_of("return state.basket.reeds > 3", requires='(lambda s: s.resting, "Probe")'), "requires itself", "before it"),
-        (source_of("return previous.basket.clay < state.basket.clay"), "other requirements as the skill Dig", "another success"),
-        (source_of("return not previous.resting and state.resting"), "is the same as the skill Rest", "another success"),
+        (
+            source_of("return state.basket.reeds > 3", requires='(lambda s: s.resting, "Resst")'),
+            "Resst is no skill",
+            "did you mean Rest?",
+        ),
+        (
+            source_of("return state.basket.reeds > 3", requires='(lambda s: s.resting, "Zzz")'),
+            "Zzz is no skill",
+            "Dig, Fire, Rest",
+        ),
+        (
+            source_of("return state.basket.reeds > 3", requires='(lambda s: s.resting, "Probe")'),
+            "requires itself",
+            "before it",
+        ),
+        (
+            source_of("return previous.basket.clay < state.basket.clay"),
+            "other requirements as the skill Dig",
+            "another success",
+        ),
+        (
+            source_of("return not previous.resting and state.resting"),
+            "is the same as the skill Rest",
+            "another success",
+        ),
     ],
 )
 def test_refused_by_the_archive(source: str, part: str, hint: str) -> None:
@@ -95,9 +123,6 @@ def test_refused_by_the_archive(source: str, part: str, hint: str) -> None:
 def test_prerequisites_of_an_empty_archive() -> None:
     found = refusal(source_of("return state.resting", requires='(lambda s: s.stamina > 1, "Rest")'), archive=())
     assert "requires must be empty" in str(found.suggestion)
-
-
-MUTANT = dict(replaces="Dig", name="Dig")
 
 
 def mutant(text: str = "return state.basket.clay > previous.basket.clay", requires: str = "", **keywords: Any) -> str:
@@ -170,7 +195,9 @@ def test_counts_by_hand(views: list[Any]) -> None:
     assert found.program.warnings == ()
 
 
-@pytest.mark.parametrize(("held", "outcome"), [(0, "fine"), (1, "warned"), (18, "warned"), (19, "refused"), (20, "refused")])
+@pytest.mark.parametrize(
+    ("held", "outcome"), [(0, "fine"), (1, "warned"), (18, "warned"), (19, "refused"), (20, "refused")]
+)
 def test_success_at_resets(views: list[Any], held: int, outcome: str) -> None:
     """Of 20 resets: warned from 1 (5 %), refused from 19 (95 %)."""
     states = states_with(views, [9] * held + [0] * (20 - held), [(0, 2)])
@@ -186,7 +213,9 @@ def test_success_at_resets(views: list[Any], held: int, outcome: str) -> None:
 
 def test_a_condition_that_implies_success(views: list[Any]) -> None:
     states = states_with(views, [0], [(0, 2), (0, 6), (0, 8)])
-    source = source_of("return state.stamina > 5", requires='(lambda s: s.stamina > 7, "Rest"), (lambda s: s.stamina > 1, "Dig")')
+    source = source_of(
+        "return state.stamina > 5", requires='(lambda s: s.stamina > 7, "Rest"), (lambda s: s.stamina > 1, "Dig")'
+    )
     warnings = accepted(source, states).warnings
     assert any("lambda[0] holds, success holds" in text for text in warnings)
     assert any("lambda[1] never fails on 3 sampled states" in text for text in warnings)

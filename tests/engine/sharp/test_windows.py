@@ -62,7 +62,9 @@ def test_windows_equal_padding(row: int, column: int) -> None:
     state = {**some_views()[1], "herons": herons}
     padded = np.pad(field, 20, constant_values=-1)
     window = padded[row - 2 + 20 : row + 3 + 20, column - 1 + 20 : column + 2 + 20]
-    program = compiled("i, j = state.herons.position[0]\nreturn (state.field[i - 2:i + 3, j - 1:j + 2] == Tile.CLAY).sum() > 2")
+    program = compiled(
+        "i, j = state.herons.position[0]\nreturn (state.field[i - 2:i + 3, j - 1:j + 2] == Tile.CLAY).sum() > 2"
+    )
     (value,) = evaluate([program.success], state, state, SCHEMA)
     assert bool(value) is bool((window == 2).sum() > 2)
 
@@ -99,7 +101,13 @@ def test_traced_indices_select_wrap_and_clamp(views: list[Any]) -> None:
 
 
 def test_static_indices_outside_are_refused() -> None:
-    for text in ("state.walker_position[2]", "state.field[9, 0]", "(1, 2)[2]", "state.field[0, 0, 0]", "state.stamina[0]"):
+    for text in (
+        "state.walker_position[2]",
+        "state.field[9, 0]",
+        "(1, 2)[2]",
+        "state.field[0, 0, 0]",
+        "state.stamina[0]",
+    ):
         assert refused(f"return {text} == 1").kind in ("shape", "type"), text
 
 

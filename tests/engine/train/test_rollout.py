@@ -154,9 +154,10 @@ def test_a_timeout_closes_with_the_value_of_its_last_state_and_is_no_success() -
 def test_no_success_across_a_reset() -> None:
     """BackToStart needs a jump from beyond cell 2 to cell 1: only comparing with another episode's state sees one.
 
-    Handing ``look`` the state before the reset as the previous one makes this fail.
+    The first step waits on cell 1, after an episode that ended on cell 4. Handing ``look`` the state before the reset
+    as the previous one makes this fail.
     """
-    rolled = roll((skill("BackToStart"),), (RIGHT, RIGHT, RIGHT, WAIT), steps=40, environments=4, time_limit=6)
+    rolled = roll((skill("BackToStart"),), (WAIT, RIGHT, RIGHT, RIGHT), steps=40, environments=4, time_limit=6)
     assert np.asarray(rolled.trace.timed_out).sum() == 4 * 6
     assert not np.asarray(rolled.trace.succeeded).any()
     assert not np.asarray(rolled.trace.fired).any()
