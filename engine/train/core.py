@@ -79,7 +79,7 @@ class TrainingCore:
         *,
         compiler: Compile = compile_programs,
         save_every_seconds: float = 300.0,
-        evaluation_lanes: int = 256,
+        evaluation_lanes: int = 64,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """``compiler`` turns sources into predicates; ``evaluation_lanes`` episodes run side by side at most."""

@@ -86,10 +86,10 @@ class Generator:
             return f"({self.int_leaf()} * {self.random.randrange(-3, 4)})"
         if kind == 3:
             self.use("//")
-            return f"({a} // {self.pick(('2', '3', '-2'))})"
+            return f"(({a} - {self.int_leaf()}) // {self.pick(('2', '3', '-2'))})"
         if kind == 4:
             self.use("%")
-            return f"({a} % {self.pick(('2', '3', '5', '-3'))})"
+            return f"(({a} - {self.int_leaf()}) % {self.pick(('2', '3', '5', '-3'))})"
         if kind == 5:
             self.use("abs")
             return f"abs({a})"
@@ -400,6 +400,8 @@ class Generator:
                 word = self.pick(("break", "continue"))
                 self.use(word)
                 return [f"{indent}if {self.boolean(1)}:", f"{indent}    {word}"]
+            if self.chance(50):
+                return [f"{indent}{self.pick(self.targets)} = {self.small(2)}"]
             self.use("early return")
             self.use("if")
             return [f"{indent}if {self.boolean(2)}:", f"{indent}    return {self.boolean(1)}"]
@@ -451,6 +453,10 @@ class Generator:
         self.ints.append(name)
         body = self.block(depth - 1, indent + "    ")
         self.in_loop -= 1
+        if self.chance(60):
+            word = self.pick(("break", "break", "continue"))
+            self.use(word)
+            body += [f"{indent}    if {self.boolean(2)}:", f"{indent}        b = b + 1", f"{indent}        {word}"]
         body.append(f"{indent}    a = a + {name} % 3")
         self.ints.remove(name)
         lines = [f"{indent}{head}", *body]
@@ -473,12 +479,14 @@ class Generator:
             f"{indent}x = 0.5",
         ]
         self.ints, self.bools, self.floats = ["a", "b"], ["p", "q"], ["x"]
-        lines += self.block(2, indent)
+        lines += [line for _ in range(3) for line in self.block(2, indent)]
         if self.chance(85):
-            lines.append(f"{indent}return {self.boolean(3)} or a > b + 3 and p != q or x > 2")
+            # The parity of everything shows a difference in any local about half of the time.
+            lines.append(f"{indent}parity = (a + b * 3 + p + q + int(x * 16)) % 2 == 0")
+            lines.append(f"{indent}return parity != {self.boolean(3)}")
         else:
             self.use("missing return")
-            lines += [f"{indent}if {self.boolean(2)} or a != b:", f"{indent}    return {self.boolean(1)}"]
+            lines += [f"{indent}if {self.boolean(2)} or (a + b + p) % 2:", f"{indent}    return {self.boolean(1)}"]
         return lines
 
     def program(self) -> str:
