@@ -225,9 +225,7 @@ def _static(
     programs = report.of(DivergenceClass.ENVIRONMENT, DivergenceClass.PROGRAM)
     if programs:
         what = "the installed world or a program differs"
-        return evolve(
-            start, level=Level.DECISIONS, explanation=_first(programs, what), exit_code=_code(programs[0])
-        )
+        return evolve(start, level=Level.DECISIONS, explanation=_first(programs, what), exit_code=_code(programs[0]))
     if upto == "decisions":
         return evolve(start, level=Level.DECISIONS, explanation="every request, draw and decision came out the same")
     return evolve(start, level=Level.PROGRAMS, explanation="every program was vetted again with the same verdict")
@@ -304,9 +302,7 @@ def _retrained(
     )
 
 
-def _judge(
-    replayed: Replayed, rows: tuple[SkillRow, ...], expected: Expected | None
-) -> tuple[Level, str, ExitCode]:
+def _judge(replayed: Replayed, rows: tuple[SkillRow, ...], expected: Expected | None) -> tuple[Level, str, ExitCode]:
     count = len(replayed.recomputed)
     if not count:
         return Level.PROGRAMS, "the recording holds no training and no evaluation to repeat", ExitCode.OK
@@ -321,7 +317,9 @@ def _judge(
     if expected is None:
         why = f"training differs ({where}) and no expected.toml says what a faithful run may give"
         return Level.PROGRAMS, why, ExitCode.NUMERIC
-    missed = [row.name for row in rows if row.interval is None or not (row.reproduced and row.interval.holds(row.reproduced))]
+    missed = [
+        row.name for row in rows if row.interval is None or not (row.reproduced and row.interval.holds(row.reproduced))
+    ]
     if missed:
         why = f"outside its prediction interval: {', '.join(missed)} ({where})"
         return Level.PROGRAMS, why, ExitCode.NUMERIC
@@ -380,9 +378,7 @@ def achievement_rows(replayed: Replayed, recording: Recording) -> tuple[Achievem
     return tuple(rows)
 
 
-def with_paper(
-    done: Reproduction, recording: Recording, paper: Callable[[str, str], str]
-) -> Reproduction:
+def with_paper(done: Reproduction, recording: Recording, paper: Callable[[str, str], str]) -> Reproduction:
     """The same reproduction with the paper's number beside each achievement."""
     world = recording.started.config.world
     return evolve(done, achievements=tuple(evolve(row, paper=paper(world, row.name)) for row in done.achievements))

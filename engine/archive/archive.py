@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
+from collections.abc import Callable
+from functools import partial, singledispatch
 
 from attrs import evolve, field, frozen
 
@@ -217,13 +218,13 @@ def _(decision: Failed, at: Path, view: View) -> View:
 @_fold_decision.register
 def _(decision: Rates, at: Path, view: View) -> View:
     rates = dict(zip(decision.names, decision.rates, strict=True))
-    return _with_entries(view, {name: {"evaluated": rate} for name, rate in rates.items()})
+    return _with_entries(view, {name: partial(evolve, evaluated=rate) for name, rate in rates.items()})
 
 
 @_fold_decision.register
 def _(decision: Practised, at: Path, view: View) -> View:
     rates = dict(zip(decision.names, decision.rates, strict=True))
-    return _with_entries(view, {name: {"practised": rate} for name, rate in rates.items()})
+    return _with_entries(view, {name: partial(evolve, practised=rate) for name, rate in rates.items()})
 
 
 @_fold_decision.register
@@ -245,7 +246,11 @@ def _(decision: Matched, at: Path, view: View) -> View:
     return evolve(view, matched=decision)
 
 
-def _with_entries(view: View, changes: dict[str, dict[str, Rate]]) -> View:
+def _with_entries(view: View, changes: dict[str, Callable[[Entry], Entry]]) -> View:
     for name in changes:
         view.entry(name)
-    return evolve(view, entries=tuple(evolve(entry, **changes.get(entry.name, {})) for entry in view.entries))
+    return evolve(view, entries=tuple(changes.get(entry.name, _same)(entry) for entry in view.entries))
+
+
+def _same(entry: Entry) -> Entry:
+    return entry

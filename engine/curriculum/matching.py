@@ -21,7 +21,7 @@ def floats(vector: Data) -> tuple[float, ...]:
 
 
 def cosine(left: Data, right: Data) -> float:
-    """Cosine similarity, summed exactly (``math.fsum``) so that it is the same on every machine; 0 for a zero vector."""
+    """Cosine similarity, summed exactly (``fsum``) so that it is the same on every machine; 0 for a zero vector."""
     a, b = floats(left), floats(right)
     if len(a) != len(b):
         raise ValueError(f"vectors of {len(a)} and {len(b)} components cannot be compared")

@@ -72,7 +72,7 @@ def _levels() -> list[str]:
         "|---|---|---|",
         *rows,
         "",
-        f"Any profile but cpu and smoke is {RETRAINING}. A phase keeps the number of epochs that was recorded, and each",
+        f"Any profile but cpu and smoke is {RETRAINING}. A phase keeps the number of epochs that was recorded, each",
         "takes its share of the steps that the profile gives to the whole phase.",
     ]
 

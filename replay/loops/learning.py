@@ -41,7 +41,9 @@ def practised(skills: tuple[Skill, ...], attempts: tuple[Attempts, ...]) -> tupl
     return tuple(updated)
 
 
-def phase(at: Path, agent: Path, skills: tuple[Skill, ...], epochs: int, config: Config) -> Loop[tuple[Path, tuple[Skill, ...]]]:
+def phase(
+    at: Path, agent: Path, skills: tuple[Skill, ...], epochs: int, config: Config
+) -> Loop[tuple[Path, tuple[Skill, ...]]]:
     """Train for ``epochs`` epochs, one Train each, so that rho in B and in the rewards follows the agent."""
     for epoch in range(epochs):
         path = at / f"epoch={epoch}"
@@ -93,9 +95,7 @@ def learnability(at: Path, view: View, agent: Path, chosen: list[Chosen], config
     """Train one copy on the archive with all chosen candidates; admit those that rose by at least tau (section 2.3)."""
     texts = tuple(words(each.program.name) for each in chosen)
     embedded = yield from do(Embed(at / "embed", config.embedding_model, texts))
-    new = tuple(
-        skill_of(each.program, vector) for each, vector in zip(chosen, embedded.vectors, strict=True)
-    )
+    new = tuple(skill_of(each.program, vector) for each, vector in zip(chosen, embedded.vectors, strict=True))
     archive = view.skills() + new
     targets = tuple(Target(skill.name, skill) for skill in new)
     keys = at / "learnability"

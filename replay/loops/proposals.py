@@ -155,11 +155,11 @@ def _judged(
     return decision.chosen
 
 
-def _compiled(
-    at: Path, candidate: Candidate, view: View, config: Config, inputs: Inputs
-) -> Loop[Program | Refusal]:
+def _compiled(at: Path, candidate: Candidate, view: View, config: Config, inputs: Inputs) -> Loop[Program | Refusal]:
     """The candidate's program; a refused one goes back to the implementor with the reason, at most three times."""
-    assert candidate.vetted is not None and candidate.ask is not None and candidate.reply is not None
+    assert candidate.vetted is not None
+    assert candidate.ask is not None
+    assert candidate.reply is not None
     assert candidate.source is not None
     vetted, ask, reply, source = candidate.vetted, candidate.ask, candidate.reply, candidate.source
     for attempt in range(1, config.discovery.max_repairs + 1):

@@ -63,7 +63,7 @@ class Calls:
                         if found is None:
                             self._send(ask)
                             running[pool.submit(self.transport.ask, ask)] = index
-                    except Exception as error:  # noqa: BLE001 - raised below, after calls under way have arrived
+                    except Exception as error:
                         failure = error
                         break
                     del waiting[index]
@@ -78,7 +78,7 @@ class Calls:
                     index = running.pop(future)
                     try:
                         reply, usage = future.result()
-                    except Exception as error:  # noqa: BLE001 - raised below, after calls under way have arrived
+                    except Exception as error:
                         failure = failure or error
                         continue
                     self.account = self.account.charge(asks[index], usage)

@@ -82,7 +82,7 @@ class Driver:
                 item = body.send(send)
             except StopIteration as stop:
                 return self._finish(stop.value)
-            effects: tuple[AnyEffect, ...] = tuple(item.effects) if isinstance(item, Together) else (item,)  # type: ignore[assignment]
+            effects: tuple[AnyEffect, ...] = _members(item)
             outcomes: list[AnyOutcome] = []
             for index, effect in enumerate(effects):
                 self._refuse_repeated(effect.path)
@@ -210,11 +210,7 @@ class Driver:
         recorded = self.recording.finished if self.recording is not None else None
         if recorded is not None and canonical(recorded) != canonical(finished):
             self._note(
-                [
-                    Divergence(
-                        DivergenceClass.DECISION, None, "finished", "outcome", "", repr(recorded), repr(finished)
-                    )
-                ]
+                [Divergence(DivergenceClass.DECISION, None, "finished", "outcome", "", repr(recorded), repr(finished))]
             )
         if self.keeper is not None and recorded is None:
             self.keeper.event(finished)
@@ -240,3 +236,7 @@ class Driver:
 
 def _place(effect: AnyEffect) -> str:
     return f"{type(effect).__name__} {effect.path}"
+
+
+def _members(item: AnyEffect | Together[Any]) -> tuple[Any, ...]:
+    return item.effects if isinstance(item, Together) else (item,)

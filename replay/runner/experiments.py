@@ -36,7 +36,13 @@ def factory_of(started: Started) -> LoopFactory:
         raise Stopped(
             [
                 Divergence(
-                    DivergenceClass.ENVIRONMENT, None, "started", "effect", "logic", f"{started.loop} {started.logic}", have
+                    DivergenceClass.ENVIRONMENT,
+                    None,
+                    "started",
+                    "effect",
+                    "logic",
+                    f"{started.loop} {started.logic}",
+                    have,
                 )
             ]
         )

@@ -1,4 +1,4 @@
-"""Comparing recorded with recomputed values, field by field, as each field declares (``ledger.vocabulary.comparison``)."""
+"""Comparing recorded with recomputed values, field by field, as each field declares in the vocabulary."""
 
 from __future__ import annotations
 

@@ -62,6 +62,13 @@ REQUIRES: dict[str, list[dict[str, str]]] = {
 }
 
 
+BROKEN = """```python
+class Broken(Sharp):
+    def success(self, state, previous):
+        return state.no_such_field
+```"""
+
+
 def answer(ask: Ask) -> str:
     """What the scripted model says: candidate k of iteration i proposes skill min(i, k); some answers need repair."""
     path = str(ask.path)
@@ -71,10 +78,12 @@ def answer(ask: Ask) -> str:
     if ask.role == "propose":
         if "propose[1]" in path and not repaired:
             return "<think>I should answer with"
-        return json.dumps({"reasoning": "r", "name": name, "description": f"{name}.", "success": "s", "requirements": REQUIRES[name]})
+        return json.dumps(
+            {"reasoning": "r", "name": name, "description": f"{name}.", "success": "s", "requirements": REQUIRES[name]}
+        )
     if ask.role == "implement":
         if "implement[2]" in path or (iteration == 1 and not repaired):
-            return "```python\nclass Broken(Sharp):\n    def success(self, state, previous):\n        return state.no_such_field\n```"
+            return BROKEN
         return f"```python\n{PROGRAMS[name]}```"
     if ask.role == "judge":
         return json.dumps({"reason": "the first is right", "chosen": ["candidate[0]"]})
@@ -122,7 +131,14 @@ class QuickPerformers(Performers):
     perturb: Callable[[Train], int] = staticmethod(lambda effect: 0)
 
     def _survey(self, effect: Survey) -> Surveyed:
-        return Surveyed("corridor", "1", "0" * 64, (SourcePart("corridor.py", Body("# a corridor\n" * 100)),), Body("# language"), ("take_key", "open_door", "light_lamp"))
+        return Surveyed(
+            "corridor",
+            "1",
+            "0" * 64,
+            (SourcePart("corridor.py", Body("# a corridor\n" * 100)),),
+            Body("# language"),
+            ("take_key", "open_door", "light_lamp"),
+        )
 
     def _vet(self, effect: Vet) -> Vetted:
         return vet(effect, SCHEMA, None)
@@ -130,7 +146,9 @@ class QuickPerformers(Performers):
     def _embed(self, effect: Embed) -> Embedded:
         import struct
 
-        return Embedded(4, tuple(Data(struct.pack("<4f", *(_number(t, i) / 2**32 for i in range(4)))) for t in effect.texts))
+        return Embedded(
+            4, tuple(Data(struct.pack("<4f", *(_number(t, i) / 2**32 for i in range(4)))) for t in effect.texts)
+        )
 
     def _train(self, effect: Train) -> Trained:
         start = self.agents.data(effect.agent) or b""
@@ -156,13 +174,20 @@ class QuickPerformers(Performers):
         return Evaluated(tuple(rows), 100)
 
 
-def run(directory: pathlib.Path, model: ScriptedModel | None = None, config: Config = CONFIG, **changes: object) -> Replayed:
+def run(
+    directory: pathlib.Path, model: ScriptedModel | None = None, config: Config = CONFIG, **changes: object
+) -> Replayed:
     """Start a run and drive it to its end."""
     live.create(directory, "code_sharp", config)
     return resume(directory, model, **changes)
 
 
-def resume(directory: pathlib.Path, model: ScriptedModel | None = None, interrupts: Interrupts | None = None, budget: Budget | None = None) -> Replayed:
+def resume(
+    directory: pathlib.Path,
+    model: ScriptedModel | None = None,
+    interrupts: Interrupts | None = None,
+    budget: Budget | None = None,
+) -> Replayed:
     """Continue a run with the scripted model and quick performers."""
     return live.resume(
         directory,
@@ -189,7 +214,7 @@ def replay(directory: pathlib.Path, use: Use, performers: type[Performers] = Qui
 
 
 def rewritten(source: pathlib.Path, target: pathlib.Path, change: Callable[[object], object]) -> None:
-    """A copy of a run whose events went through ``change``, re-chained with a valid HEAD: what a forger would publish."""
+    """A copy of a run whose events went through ``change``, re-chained with a valid HEAD: a forgery."""
     from ledger import reader
 
     with Writer.create(target) as writer:

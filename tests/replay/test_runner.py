@@ -50,7 +50,8 @@ def decisions(directory: pathlib.Path) -> list[object]:
 
 def test_the_loop_grows_an_archive_with_prerequisites(recorded: pathlib.Path) -> None:
     finished = load(recorded).finished
-    assert finished is not None and finished.skills == ("TakeKey", "OpenDoor", "LightLamp")[: len(finished.skills)]
+    assert finished is not None
+    assert finished.skills == ("TakeKey", "OpenDoor", "LightLamp")[: len(finished.skills)]
     assert len(finished.skills) >= 2
     made = decisions(recorded)
     assert any(isinstance(each, Admitted) for each in made)
@@ -121,7 +122,8 @@ def test_a_changed_template_turns_decide_red_with_a_diff(
 def changed_reply(path: str, old: str, new: str) -> Callable[[Event], Event]:
     def change(event: Event) -> Event:
         if isinstance(event, Step) and isinstance(event.outcome, Reply) and str(event.effect.path) == path:
-            assert event.outcome.content is not None and old in event.outcome.content.text
+            assert event.outcome.content is not None
+            assert old in event.outcome.content.text
             text = event.outcome.content.text.replace(old, new)
             return attrs.evolve(event, outcome=attrs.evolve(event.outcome, content=Body(text)))
         return event
@@ -214,7 +216,8 @@ def test_without_checkpoints_drift_spreads_and_the_earliest_is_named(
     assert replayed.adopted == ()
     assert len({each.path for each in replayed.report.divergences}) > 1
     earliest = replayed.report.earliest_numeric
-    assert earliest is not None and earliest.path == "iteration=1/learnability/train/epoch=1"
+    assert earliest is not None
+    assert earliest.path == "iteration=1/learnability/train/epoch=1"
 
 
 # --- resume ----------------------------------------------------------------------------------------------------------
@@ -265,7 +268,8 @@ def test_resume_equals_uninterrupted_at_every_boundary(recorded: pathlib.Path, t
 def test_an_idle_resume_appends_nothing(recorded: pathlib.Path) -> None:
     before = sorted((file, file.stat().st_mtime_ns) for file in recorded.rglob("*") if file.name != "LOCK")
     replayed = resume(recorded)
-    assert replayed.finished is not None and replayed.performed_steps == 0
+    assert replayed.finished is not None
+    assert replayed.performed_steps == 0
     assert sorted((file, file.stat().st_mtime_ns) for file in recorded.rglob("*") if file.name != "LOCK") == before
 
 
@@ -337,7 +341,9 @@ def test_an_interrupt_keeps_everything_and_resume_continues(recorded: pathlib.Pa
     assert semantic_digest(tmp_path / "run") == semantic_digest(recorded)
 
 
-def test_resume_refuses_a_loop_that_asks_something_else(recorded: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resume_refuses_a_loop_that_asks_something_else(
+    recorded: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cut(recorded, tmp_path / "cut", 40)
     genuine = Library.get
     monkeypatch.setattr(
@@ -348,7 +354,9 @@ def test_resume_refuses_a_loop_that_asks_something_else(recorded: pathlib.Path, 
     assert stopped.value.divergences[0].kind is DivergenceClass.PROMPT
 
 
-def test_equal_prompts_with_different_answers_replay_in_their_order(recorded: pathlib.Path, tmp_path: pathlib.Path) -> None:
+def test_equal_prompts_with_different_answers_replay_in_their_order(
+    recorded: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
     """All candidates of one category get one prompt; their answers differ and must not be swapped or merged."""
     counter = iter(range(1000))
 
@@ -367,5 +375,6 @@ def test_agents_are_named_by_path(recorded: pathlib.Path) -> None:
     used = {each.effect.agent for each in steps(recorded) if isinstance(each.effect, Train)}
     assert {str(path) for path in used - trained} == {"untrained"}
     finished = load(recorded).finished
-    assert isinstance(finished, Finished) and finished.agent in trained
+    assert isinstance(finished, Finished)
+    assert finished.agent in trained
     assert isinstance(next(iter(reader.read(recorded))).event, Started)

@@ -57,7 +57,8 @@ def test_false_admission_equals_enumeration(before: Rate, after: Rate, threshold
 def test_mutation_weights_follow_one_minus_rho(rates: list[Rate]) -> None:
     """P(k) proportional to 1 - rho_k (section 2.4)."""
     weights = mutation_weights(rates)
-    assert all(weight >= 0 for weight in weights) and sum(weights) > 0
+    assert all(weight >= 0 for weight in weights)
+    assert sum(weights) > 0
     if any(success_rate(rate) < 1 for rate in rates):
         assert weights == tuple(float(1 - success_rate(rate)) for rate in rates)
     else:
@@ -77,7 +78,8 @@ def test_the_first_of_the_best_mutants_replaces_only_if_strictly_better(parent: 
         assert all(rate <= success_rate(parent) for rate in rates)
     else:
         assert rates[best] > success_rate(parent)
-        assert rates[best] == max(rates) and best == rates.index(max(rates))
+        assert rates[best] == max(rates)
+        assert best == rates.index(max(rates))
 
 
 def vector(*values: float) -> Data:

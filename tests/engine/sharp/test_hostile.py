@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from engine.sharp.explain import explain_refusal
 from engine.sharp.program import CompiledProgram, parse_program
 from ledger.vocabulary.vet import Refusal
+from tests.engine.sharp.concrete import graph_truths
 from tests.engine.sharp.honest_invented import PROGRAMS
 from tests.engine.sharp.hostile import HOSTILE, body
-from tests.engine.sharp.invented import SCHEMA
+from tests.engine.sharp.invented import SCHEMA, inner_views
 
 CASES = [
     pytest.param(text, id=f"{name}[{index}]") for name, texts in HOSTILE.items() for index, text in enumerate(texts)
@@ -125,5 +126,11 @@ def test_any_damage_to_a_program_gets_a_verdict(data: st.DataObject) -> None:
     max_leaves=12,
 ))  # fmt: skip
 def test_any_expression_gets_a_verdict(text: str) -> None:
-    """Ill-typed expressions of every shape are refused in words, never by an exception of the compiler."""
-    assert isinstance(parse_program(body(f"return {text}"), SCHEMA), (Refusal, CompiledProgram))
+    """Ill-typed expressions of every shape are refused in words, never by an exception of the compiler.
+
+    What is accepted has the shapes and dtypes that the compiler inferred (``graph_truths`` asserts them).
+    """
+    verdict = parse_program(body(f"return state.resting and bool({text})"), SCHEMA)
+    assert isinstance(verdict, (Refusal, CompiledProgram))
+    if isinstance(verdict, CompiledProgram):
+        graph_truths(verdict, *inner_views()[:2], SCHEMA)
