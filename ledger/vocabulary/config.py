@@ -95,12 +95,17 @@ class Agent:
 
 @frozen
 class FoundationModel:
-    """The foundation model as the experiment sees it; endpoint, key, budgets and concurrency are operational."""
+    """The foundation model as the experiment sees it; endpoint, key, budgets and concurrency are operational.
+
+    ``system``, ``tools`` and ``isolation`` say in words what is known of the answerer: its system prompt, whether it
+    could use tools, and whether it saw anything but the request. ``unknown`` is an honest value.
+    """
 
     model: str = "undeclared"
     sampling: Sampling = Sampling()
     system: str = "unknown"
     tools: str = "unknown"
+    isolation: str = "unknown"
 
 
 @frozen
