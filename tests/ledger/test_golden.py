@@ -27,7 +27,7 @@ from tests.ledger.examples import content
 from tests.ledger.make_golden import CHECKPOINT
 
 GOLDEN = Path(__file__).parent.parent / "golden"
-DIGESTS = {1: "5c035faecd741bfd7f498a7a7a5aba2228b2d4725305f919f25d5735d47bea3b"}
+DIGESTS = {1: "c4bcc3d46b8bd1a7a058a007b535e52aa1681dacbf4a70920104177abef76547"}
 """The semantic digest of each golden ledger."""
 
 VERSIONS = [pytest.param(GOLDEN / f"ledger-{version}", version, id=str(version)) for version in DIGESTS]
