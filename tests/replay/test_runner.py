@@ -160,6 +160,15 @@ def test_a_dropped_and_a_duplicated_step_are_structure(recorded: pathlib.Path, t
         replay(tmp_path / "dropped", DECIDE)
     assert stopped.value.divergences[-1].kind is DivergenceClass.STRUCTURE
     assert stopped.value.divergences[-1].path == victim
+    with Writer.create(tmp_path / "doubled") as writer:
+        for record in reader.read(recorded):
+            twice = isinstance(record.event, Step) and str(record.event.effect.path) == victim
+            for _ in range(1 + twice):
+                writer.append(record.event, source=record.source, usage=record.usage)
+    with pytest.raises(Stopped) as stopped:
+        replay(tmp_path / "doubled", DECIDE)
+    assert stopped.value.divergences[-1].kind is DivergenceClass.STRUCTURE
+    assert victim in stopped.value.divergences[-1].recorded
 
 
 def test_another_verdict_is_a_program_divergence(recorded: pathlib.Path, tmp_path: pathlib.Path) -> None:
