@@ -129,6 +129,7 @@ def reproduce(
     display: Display,
     interrupts: Interrupts,
     upto: str = "training",
+    localise: bool = False,
     paper: Callable[[str, str], str] = lambda world, achievement: "not public",
 ) -> Reproduction:
     """Verify, re-decide, re-vet and retrain a recording, as far as ``upto`` asks.
@@ -137,6 +138,7 @@ def reproduce(
         profile: ``cpu`` retrains everything from the recorded decisions (``forced``); ``smoke`` replays the first
             training phase and stops at any difference (``strict``).
         upto: ``integrity``, ``decisions``, ``programs`` or ``training``.
+        localise: start every phase from the recorded checkpoint where one is shipped, to find where drift arises.
         paper: the paper's number for (world, achievement), or "not public".
 
     Raises:
@@ -181,8 +183,10 @@ def reproduce(
         static = _static(start, recording, performers, upto, display)
         if upto != "training" or static.level is not Level.PROGRAMS:
             return evolve(static, seconds=time.monotonic() - began)
-        trained = _smoke if profile == "smoke" else _retrained
-        done = trained(static, recording, performers, folder, display)
+        if profile == "smoke":
+            done = _smoke(static, recording, performers, folder, display)
+        else:
+            done = _retrained(static, recording, performers, folder, display, localise=localise)
         return evolve(with_paper(done, recording, paper), seconds=time.monotonic() - began)
     finally:
         agents.close()
@@ -198,8 +202,10 @@ def _same(recorded: tuple[Fact, ...], present: tuple[Fact, ...]) -> bool:
     return bool(recorded) and fingerprint.fingerprint(recorded) == fingerprint.fingerprint(present)
 
 
-def _drive(recording: Recording, performers: Performers, use: Use, until: Callable[[AnyEffect], bool]) -> Replayed:
-    return Driver(recording, performers, use, until=until).drive(factory_of(recording.started))
+def _drive(
+    recording: Recording, performers: Performers, use: Use, until: Callable[[AnyEffect], bool], *, adopt: bool = False
+) -> Replayed:
+    return Driver(recording, performers, use, until=until, adopt=adopt).drive(factory_of(recording.started))
 
 
 def _never(effect: AnyEffect) -> bool:
@@ -219,9 +225,12 @@ def _static(
         report, view = DivergenceReport(stopped.divergences), View()
     start = evolve(start, report=report, view=view)
     blocking = report.of(DivergenceClass.STRUCTURE, DivergenceClass.PROMPT, DivergenceClass.DECISION)
-    if blocking or not view.steps:
-        found = blocking or report.divergences
-        return evolve(start, explanation=_first(found, "decisions differ"), exit_code=_code(found[0]))
+    if not view.steps:
+        blocking = blocking or report.divergences
+    if blocking:
+        return evolve(start, explanation=_first(blocking, "decisions differ"), exit_code=_code(blocking[0]))
+    if not view.steps:
+        return evolve(start, explanation="the recording holds no completed step: there is nothing to recompute")
     programs = report.of(DivergenceClass.ENVIRONMENT, DivergenceClass.PROGRAM)
     if programs:
         what = "the installed world or a program differs"
@@ -279,13 +288,24 @@ def _smoke(
 
 
 def _retrained(
-    start: Reproduction, recording: Recording, performers: Performers, folder: Folder, display: Display
+    start: Reproduction,
+    recording: Recording,
+    performers: Performers,
+    folder: Folder,
+    display: Display,
+    *,
+    localise: bool,
 ) -> Reproduction:
-    """All training and evaluation from the recorded decisions, carrying on at differences."""
+    """All training and evaluation from the recorded decisions, carrying on at differences.
+
+    The agents are this machine's own, so that the final rates are of an agent that was trained here. ``localise``
+    starts each phase from the recorded checkpoint where one is shipped: differences then stay in the phases where they
+    arise, but final rates are of the recorded agent, and no statistical level can be reached with them.
+    """
     display.say("training: repeating every phase from the recorded decisions")
     performers.display = Overall(display, training_steps(each.step.effect for each in recording.steps))
     use = evolve(FORCED, recompute=frozenset({Train, Evaluate}))
-    replayed = _drive(recording, performers, use, _never)
+    replayed = _drive(recording, performers, use, _never, adopt=localise)
     report = DivergenceReport((*start.report.divergences, *replayed.report.divergences))
     expected = folder.expected
     rows = skill_rows(replayed, recording, expected)
@@ -313,6 +333,10 @@ def _judge(replayed: Replayed, rows: tuple[SkillRow, ...], expected: Expected | 
     where = f"first difference at {first.path}"
     if not rows:
         why = f"training differs ({where}) and the recording has no final evaluation to judge it by"
+        return Level.PROGRAMS, why, ExitCode.NUMERIC
+    if replayed.adopted:
+        phases = sorted({each.path for each in replayed.report.of(DivergenceClass.NUMERIC)})
+        why = f"starting from {len(replayed.adopted)} recorded checkpoints, these steps differ: {', '.join(phases)}"
         return Level.PROGRAMS, why, ExitCode.NUMERIC
     if expected is None:
         why = f"training differs ({where}) and no expected.toml says what a faithful run may give"

@@ -38,6 +38,11 @@ def add(commands: Any) -> argparse.ArgumentParser:
     parser.add_argument("--profile", default="cpu", metavar="NAME", help="cpu (default), smoke, or paper: see above")
     parser.add_argument("--level", choices=LEVELS, default="training", help="how far to go (default: training)")
     parser.add_argument(
+        "--localise",
+        action="store_true",
+        help="start every phase from the recorded checkpoint where one is shipped, to find where drift arises",
+    )
+    parser.add_argument(
         "--out", type=Path, metavar="DIR", help="where figures and report.json go (default: reports/FOLDER)"
     )
     parser.set_defaults(run=run, after_interrupt=_after_interrupt)
@@ -95,6 +100,7 @@ def _reproduced(given: argparse.Namespace) -> Reproduction:
                     display=shown,
                     interrupts=interrupts,
                     upto=given.level,
+                    localise=given.localise,
                     paper=paper,
                 )
             if given.level != "training":

@@ -79,6 +79,8 @@ class Calls:
                     try:
                         reply, usage = future.result()
                     except Exception as error:
+                        self.display.finish(str(asks[index].path))
+                        self.display.say(f"{asks[index].path}: {error}")
                         failure = failure or error
                         continue
                     self.account = self.account.charge(asks[index], usage)

@@ -22,6 +22,10 @@ class Keeper:
     writer: Writer
     _intermediate: dict[Path, list[str]] = field(factory=dict)
 
+    def inherited(self, path: Path, checkpoint: str) -> None:
+        """An earlier process left this intermediate checkpoint; it goes once its step is durable."""
+        self._intermediate.setdefault(path, []).append(checkpoint)
+
     def event(self, event: Event) -> None:
         """Append without forcing."""
         self.writer.append(event)

@@ -6,6 +6,7 @@ import pathlib
 
 from fm.budget import Account, Budget
 from fm.embed import Embedder
+from fm.errors import BudgetExceeded
 from fm.transports.port import Transport
 from ledger import reader
 from ledger.vocabulary.ask import Ask, Part
@@ -18,7 +19,7 @@ from replay.runner.agents import Agents
 from replay.runner.calls import Calls
 from replay.runner.drive import Driver, Replayed
 from replay.runner.experiments import EXPERIMENTS, factory_of
-from replay.runner.interrupt import Interrupts
+from replay.runner.interrupt import Interrupted, Interrupts
 from replay.runner.keeper import Keeper
 from replay.runner.performers import Performers
 from replay.runner.recording import Recording, load
@@ -86,6 +87,9 @@ def resume(
             return Driver(recording, performers, LIVE).drive(factory_of(recording.started))
         with Writer.open(directory) as writer:
             keeper = Keeper(writer)
+            for path, progress in recording.progress.items():
+                if progress.checkpoint is not None:
+                    keeper.inherited(path, progress.checkpoint)
             performers.keeper = keeper
             keeper.event(Session("run" if not recording.steps else "resume", (*facts, *transport.facts())))
             calls = Calls(
@@ -102,13 +106,13 @@ def resume(
                     f"{len(recording.unknown)} request(s) of an earlier session have no recorded answer: "
                     "looking for one first, else asking again"
                 )
-            status = "stopped"
+            driver = Driver(recording, performers, LIVE, keeper=keeper, calls=calls)
             try:
-                driver = Driver(recording, performers, LIVE, keeper=keeper, calls=calls)
                 replayed = driver.drive(factory_of(recording.started))
-                status = "finished"
-            finally:
-                writer.close(status)
+            except (Interrupted, BudgetExceeded):
+                writer.close("stopped")
+                raise
+            writer.close("finished")
             return replayed
     finally:
         agents.close()

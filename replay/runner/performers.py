@@ -111,14 +111,15 @@ class Performers:
 
         core, path = self._core(effect.world), effect.path
         latest: list[tuple[Metric, ...]] = [()]
+        whole = [effect.steps]
 
         def progress(done: int, total: int, metrics: tuple[Metric, ...]) -> None:
-            latest[0] = metrics
+            latest[0], whole[0] = metrics, total
             self.display.advance(str(path), done, _note(metrics))
 
         def save(done: int, data: bytes) -> None:
             if self.keeper is not None:
-                self.keeper.progress(path, done, effect.steps, data, latest[0])
+                self.keeper.progress(path, done, whole[0], data, latest[0])
 
         self.display.start(str(path), "training", effect.steps)
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,6 @@ def reproduced(folder: Path, out: Path, *more: str) -> tuple[int, dict[str, Any]
 
 def without_checkpoints(recording: Path, target: Path) -> Path:
     """A copy that ships no checkpoints, as a published recording may."""
-    import shutil
-
     shutil.copytree(recording, target, ignore=shutil.ignore_patterns("*.safetensors"))
     return target
 
@@ -139,6 +138,28 @@ def test_drift_is_no_level_without_expectations_and_judged_with_them(
     code, data = reproduced(folder, tmp_path / "c")
     assert code == ExitCode.NUMERIC
     assert not all(row["inside"] for row in data["skills"])
+
+
+def test_final_rates_are_of_the_agent_trained_here_unless_drift_is_localised(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A recording that ships every checkpoint must not lend its own agent to the statistical level."""
+    folder = tmp_path / "corridor"
+    shutil.copytree(recording, folder)
+    assert list(folder.rglob("*.safetensors"))
+    monkeypatch.setattr(reproduce, "Performers", Drifting)
+    names = [row["name"] for row in reproduced(folder, tmp_path / "a")[1]["skills"]]
+    lines = [f"{name} = [2, 18, 10]" for name in names]
+    text = "seeds = [1, 2, 3]\nfamily_error = 0.05\nepisodes = 20\n[successes]\n" + "\n".join(lines)
+    (folder / "expected.toml").write_text(text, encoding="utf-8")
+    own = reproduced(folder, tmp_path / "b")[1]
+    assert own["level"] == Level.STATISTICAL
+    assert own["adopted_checkpoints"] == []
+    code, adopted = reproduced(folder, tmp_path / "c", "--localise")
+    assert code == ExitCode.NUMERIC
+    assert adopted["level"] == Level.PROGRAMS
+    assert adopted["adopted_checkpoints"]
+    assert adopted["divergences"]["totals"]["numeric"] < own["divergences"]["totals"]["numeric"]
 
 
 def test_an_altered_recording_reaches_nothing(recording: Path, tmp_path: Path) -> None:
