@@ -44,7 +44,7 @@ class Attempts:
 
 @frozen
 class Trained:
-    """What a phase did. ``parameters_sha256`` digests all parameters in order of name; ``checkpoint`` names the file."""
+    """What a phase did. ``parameters_sha256`` digests all parameters by name; ``checkpoint`` names the file."""
 
     steps: int
     episodes: int = field(metadata=compared(NUMERIC))
