@@ -25,20 +25,6 @@ Make your own:                     python -m replay run runs/first --config repr
 Look inside:                       python -m replay log runs/first --kind Admitted
 """
 
-_OURS = {
-    ("replay.runner.recording", "NoExperiment"): ExitCode.NOT_A_RUN,
-    ("replay.runner.live", "AlreadyStarted"): ExitCode.NOT_A_RUN,
-    ("replay.runner.agents", "NoAgent"): ExitCode.MISSING_RECORDING,
-    ("replay.runner.interrupt", "Interrupted"): ExitCode.INTERRUPTED,
-    ("replay.reproduce", "MissingRecording"): ExitCode.MISSING_RECORDING,
-    ("replay.statistics", "BadExpected"): ExitCode.CONFIG,
-    ("replay.commands.refusal", "Refused"): ExitCode.USAGE,
-    ("engine.worlds.registry", "UnknownWorld"): ExitCode.UNKNOWN_WORLD,
-    ("engine.worlds.compiler", "CompilerFault"): ExitCode.ENVIRONMENT,
-    ("engine.archive.archive", "ArchiveError"): ExitCode.DAMAGED,
-}
-"""Errors of modules that are imported late: named here, so that naming them imports nothing."""
-
 
 class _Parser(argparse.ArgumentParser):
     """Errors of usage in the one form that all errors have."""
@@ -97,7 +83,7 @@ def _escape_what_cannot_be_written(stream: TextIO) -> None:
 
 
 def _told(error: BaseException, given: argparse.Namespace) -> int:
-    code, text = explained(error)
+    code, text = explain(error)
     if code is ExitCode.INTERRUPTED:
         text = f"{text} — {given.after_interrupt(given)}"
     if given.debug or code is ExitCode.INTERNAL:
@@ -105,19 +91,3 @@ def _told(error: BaseException, given: argparse.Namespace) -> int:
     for line in safe_lines(text):
         print(f"error: {line}", file=sys.stderr)
     return int(code)
-
-
-def explained(error: BaseException) -> tuple[ExitCode, str]:
-    """The exit code of an error and what to tell, for every error that a command can raise."""
-    for kind in type(error).__mro__:
-        code = _OURS.get((kind.__module__, kind.__qualname__))
-        if code is not None:
-            return code, str(error)
-    divergences = getattr(error, "divergences", None)
-    if divergences:
-        return ExitCode[divergences[0].kind.name], (
-            f"{divergences[0].line()} — see the rest with `{PROGRAM} decide`, and use the commit of the recording"
-        )
-    if isinstance(error, KeyboardInterrupt):
-        return ExitCode.INTERRUPTED, "interrupted"
-    return explain(error)

@@ -103,6 +103,7 @@ _BY_TYPE: tuple[tuple[type[BaseException], ExitCode], ...] = (
 _BY_NAME: Mapping[str, ExitCode] = MappingProxyType(
     {
         "engine.archive.archive.ArchiveError": ExitCode.DAMAGED,
+        "engine.worlds.compiler.CompilerFault": ExitCode.ENVIRONMENT,
         "engine.worlds.registry.UnknownWorld": ExitCode.UNKNOWN_WORLD,
         "engine.worlds.stripping.StrippingFailed": ExitCode.ENVIRONMENT,
         "engine.checkpoint.CheckpointError": ExitCode.DAMAGED,
@@ -134,9 +135,10 @@ def explain(error: BaseException) -> tuple[ExitCode, str]:
         if name in _BY_NAME:
             return _BY_NAME[name], _one_line(error)
         if name == _STOPPED:
-            return DIVERGENCES[error.divergences[0].kind], _one_line(error)  # type: ignore[attr-defined]
+            advice = "see the rest with `python -m replay decide`, and use the commit of the recording"
+            return DIVERGENCES[error.divergences[0].kind], f"{_one_line(error)} — {advice}"  # type: ignore[attr-defined]
     if isinstance(error, KeyboardInterrupt):
-        return ExitCode.INTERRUPTED, "interrupted; resume the run to continue where it stopped"
+        return ExitCode.INTERRUPTED, "interrupted"
     if isinstance(error, OSError) and not isinstance(error, (ConnectionError, TimeoutError)):
         return _file_trouble(error)
     return ExitCode.INTERNAL, f"internal error, {type(error).__name__}: {_one_line(error)}; please report it"
