@@ -83,7 +83,7 @@ class Poisoned(LedgerError):
     def __init__(self, cause: BaseException) -> None:
         super().__init__(
             f"this writer stopped at {type(cause).__name__}: {cause}. "
-            "Make room or repair the disk, then open the run again; it continues at the last acknowledged event."
+            "Make room or repair the disk, then resume the run: it continues at the last acknowledged event."
         )
 
 

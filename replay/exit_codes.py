@@ -112,6 +112,8 @@ _BY_NAME: Mapping[str, ExitCode] = MappingProxyType(
         "replay.runner.agents.NoAgent": ExitCode.MISSING_RECORDING,
         "replay.runner.interrupt.Interrupted": ExitCode.INTERRUPTED,
         "replay.runner.live.AlreadyStarted": ExitCode.NOT_A_RUN,
+        "replay.runner.experiments.Unrunnable": ExitCode.CONFIG,
+        "replay.runner.recording.Disordered": ExitCode.STRUCTURE,
         "replay.runner.recording.NoExperiment": ExitCode.NOT_A_RUN,
         "replay.statistics.BadExpected": ExitCode.CONFIG,
     }
@@ -152,7 +154,10 @@ def _file_trouble(error: OSError) -> tuple[ExitCode, str]:
     where = f"{error.filename}: " if error.filename else ""
     reason = error.strerror or str(error) or type(error).__name__
     if error.errno in _FULL:
-        return ExitCode.DISK_FULL, f"{where}{reason}; make room, then run the same command again"
+        return (
+            ExitCode.DISK_FULL,
+            f"{where}{reason}; make room, then `resume` the run, or run any other command again",
+        )
     return ExitCode.FILE, f"{where}{reason}; check the name and your permissions, then run the same command again"
 
 

@@ -237,7 +237,14 @@ def _static(
         return evolve(start, level=Level.DECISIONS, explanation=_first(programs, what), exit_code=_code(programs[0]))
     if upto == "decisions":
         return evolve(start, level=Level.DECISIONS, explanation="every request, draw and decision came out the same")
-    return evolve(start, level=Level.PROGRAMS, explanation="every program was vetted again with the same verdict")
+    sampled = report.of(DivergenceClass.NUMERIC)
+    if sampled and start.same_fingerprint:
+        what = "statistics on sampled states differ although machine and software are the recording's"
+        return evolve(start, level=Level.DECISIONS, explanation=_first(sampled, what), exit_code=_code(sampled[0]))
+    why = "every program was vetted again with the same verdict"
+    if sampled:
+        why += f"; {len(sampled)} statistics on sampled states differ, as they may on another machine"
+    return evolve(start, level=Level.PROGRAMS, explanation=why)
 
 
 def _first(found: tuple[Divergence, ...], what: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
-
-import jax
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from engine.worlds.schema import Schema
+
+if TYPE_CHECKING:
+    import jax
 
 State = Any
 """A world's own state: any pytree of arrays."""

@@ -58,10 +58,12 @@ def run(given: argparse.Namespace) -> ExitCode:
     """Load, create, carry out, summarise."""
     from replay.config_file import load_all
     from replay.operational import with_model
+    from replay.runner.experiments import check
 
     loaded = load_all(given.config, given.profile, _overrides(given))
     operational = loaded.operational
     config = with_model(loaded.config, operational)
+    check(config)
     if given.dry_run:
         return _dry(given, config, operational)
     from replay.commands import connect
@@ -70,6 +72,7 @@ def run(given: argparse.Namespace) -> ExitCode:
     from replay.runner import live
 
     prepare(operational)
+    live.check_empty(given.directory)
     templates, documents = connect.templates_of(config, operational), connect.documents_of(operational)
     if operational.transport == "http":
         connect.transport_of(

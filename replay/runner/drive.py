@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from attrs import define, field
@@ -28,6 +30,10 @@ LoopFactory = Callable[[Callable[[], View]], Loop[Finished]]
 
 DURABLE = (Ask, Embed, Train, Evaluate)
 """Outcomes that cost something: durable before anything uses them."""
+
+
+_UNUSABLE = (ArithmeticError, AssertionError, LookupError, MemoryError, TypeError, ValueError, struct.error)
+"""What a loop or a fold raises over a recorded outcome that no performer gives, such as an index beyond its range."""
 
 
 class RepeatedPath(ValueError):
@@ -79,7 +85,8 @@ class Driver:
         send: Any = None
         while True:
             try:
-                item = body.send(send)
+                with self._judging("the loop cannot go on"):
+                    item = body.send(send)
             except StopIteration as stop:
                 return self._finish(stop.value)
             effects: tuple[AnyEffect, ...] = _members(item)
@@ -97,8 +104,9 @@ class Driver:
                     outcomes.extend(self._perform_group(effects[index:]))
                     break
                 outcomes.append(self._replay(old, effect))
-            for effect, outcome in zip(effects, outcomes, strict=True):
-                self._view = self._view.fold(Step(effect, outcome))
+            with self._judging("the archive cannot be folded"):
+                for effect, outcome in zip(effects, outcomes, strict=True):
+                    self._view = self._view.fold(Step(effect, outcome))
             send = tuple(outcomes) if isinstance(item, Together) else outcomes[0]
 
     # --- looking up --------------------------------------------------------------------------------------------------
@@ -113,18 +121,43 @@ class Driver:
     def _replay(self, old: RecordedStep, effect: AnyEffect) -> AnyOutcome:
         recorded = old.step.effect
         if type(recorded) is not type(effect) or recorded.path != effect.path:
-            self._structure(old.sequence, _place(recorded), _place(effect))
+            self._structure(old.sequence, effect.path, _place(recorded), _place(effect))
         self._note(divergences(recorded, old.sequence, "effect", recorded, effect))
         outcome = old.step.outcome
         if type(outcome) is not OUTCOME_OF[type(recorded)]:
-            self._structure(old.sequence, type(outcome).__name__, OUTCOME_OF[type(recorded)].__name__)
-        if type(recorded) in self.use.recompute and not old.edited:
-            again = self.performers.perform(recorded)
+            expected = OUTCOME_OF[type(recorded)].__name__
+            self._structure(old.sequence, recorded.path, type(outcome).__name__, expected)
+        if self._recomputes(recorded, effect):
+            with self._judging("the recorded effect cannot be performed"):
+                again = self.performers.perform(recorded)
             self._recomputed[str(recorded.path)] = (outcome, again)
             self._note(divergences(recorded, old.sequence, "outcome", outcome, again))
         if self.adopt and isinstance(outcome, Trained):
             self._adopt(recorded.path, outcome)
         return outcome
+
+    def _recomputes(self, recorded: AnyEffect, effect: AnyEffect) -> bool:
+        """Whether the outcome is recomputed, from the *recorded* effect.
+
+        A host effect that differs from what the loop yields is red already, and what it would cost to perform is in the
+        hands of whoever wrote it; training must go on, or nothing later could be compared.
+        """
+        if type(recorded) not in self.use.recompute:
+            return False
+        return isinstance(recorded, (Train, Evaluate)) or canonical(recorded) == canonical(effect)
+
+    @contextmanager
+    def _judging(self, what: str) -> Iterator[None]:
+        """While only recorded outcomes have been used, a failure is the recording's and not this program's."""
+        try:
+            yield
+        except _UNUSABLE as error:
+            if self._performed or self._cursor == 0:
+                raise
+            assert self.recording is not None
+            last = self.recording.steps[self._cursor - 1]
+            why = f"{what}: {type(error).__name__}: {error}"
+            self._structure(last.sequence, last.step.effect.path, _place(last.step.effect), why)
 
     def _adopt(self, path: Path, outcome: Trained) -> None:
         assert self.recording is not None
@@ -136,9 +169,8 @@ class Driver:
         if found and not self.use.carry_on:
             raise Stopped(found)
 
-    def _structure(self, sequence: int | None, recorded: str, now: str) -> None:
-        path = now.partition(" ")[2] or now
-        found = Divergence(DivergenceClass.STRUCTURE, sequence, path, "effect", "", recorded, now)
+    def _structure(self, sequence: int | None, path: Path, recorded: str, now: str) -> None:
+        found = Divergence(DivergenceClass.STRUCTURE, sequence, str(path), "effect", "", recorded, now)
         self._found.append(found)
         raise Stopped(self._found if self.use.carry_on else [found])
 
@@ -200,13 +232,13 @@ class Driver:
 
     def _end_of_recording(self, effect: AnyEffect) -> Replayed:
         if self.recording is not None and self.recording.finished is not None:
-            self._structure(None, "the run finished", _place(effect))
+            self._structure(None, effect.path, "the run finished", _place(effect))
         return self._result(None, f"the recording ends before {effect.path}")
 
     def _finish(self, finished: Finished) -> Replayed:
         left = self._next_recorded()
         if left is not None:
-            self._structure(left.sequence, _place(left.step.effect), "the loop has returned")
+            self._structure(left.sequence, left.step.effect.path, _place(left.step.effect), "the loop has returned")
         recorded = self.recording.finished if self.recording is not None else None
         if recorded is not None and canonical(recorded) != canonical(finished):
             self._note(

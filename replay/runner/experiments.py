@@ -5,11 +5,16 @@ from __future__ import annotations
 from attrs import frozen
 
 from fm.library import Library
+from ledger.vocabulary.config import Config
 from ledger.vocabulary.events import Started
 from replay.loops import code_sharp
 from replay.loops.answers import Inputs
 from replay.runner.divergence import Divergence, DivergenceClass, Stopped
 from replay.runner.drive import LoopFactory
+
+
+class Unrunnable(ValueError):
+    """A configuration that names something this code does not have; found before anything is made or asked."""
 
 
 @frozen
@@ -49,3 +54,22 @@ def factory_of(started: Started) -> LoopFactory:
     library = Library.released(started.config.prompts).with_user(started.templates)
     inputs = Inputs(library, started.documents)
     return lambda now: code_sharp.code_sharp(now, inputs)
+
+
+def check(config: Config) -> None:
+    """Refuse what could only fail later, after requests have been paid for.
+
+    Raises:
+        Unrunnable: if grammar or prompts are not ones of this code.
+        engine.worlds.registry.UnknownWorld: if there is no such world.
+    """
+    from engine.sharp.graph import GRAMMAR  # deciding a recording needs neither, and should not wait for them
+    from engine.worlds.registry import entry
+
+    entry(config.world)
+    if config.grammar != GRAMMAR:
+        raise Unrunnable(f"grammar = {config.grammar!r}: this code has {GRAMMAR!r}; set that, or use another release")
+    try:
+        Library.released(config.prompts)
+    except ValueError as error:
+        raise Unrunnable(f"prompts = {config.prompts!r}: {error}") from error

@@ -30,6 +30,16 @@ class AlreadyStarted(ValueError):
     """The folder already holds a run."""
 
 
+def check_empty(directory: pathlib.Path) -> None:
+    """Refuse a folder that already holds something.
+
+    Raises:
+        AlreadyStarted: then.
+    """
+    if directory.exists() and any(directory.iterdir()):
+        raise AlreadyStarted(f"{directory} is not empty: choose another folder, or continue it with `resume`")
+
+
 def create(
     directory: pathlib.Path,
     loop: str,
@@ -43,8 +53,7 @@ def create(
     Raises:
         AlreadyStarted: if the folder already holds something.
     """
-    if directory.exists() and any(directory.iterdir()):
-        raise AlreadyStarted(f"{directory} is not empty: choose another folder, or continue it with `resume`")
+    check_empty(directory)
     logic = EXPERIMENTS[loop].logic
     with Writer.create(directory) as writer:
         writer.append(Started(loop, logic, config, templates, documents))

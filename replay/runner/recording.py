@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from attrs import field, frozen
 
 from ledger import reader
+from ledger.head import read_head
 from ledger.vocabulary.events import (
+    SEMANTIC,
     AnyEffect,
     AnyOutcome,
     Arrived,
@@ -28,19 +30,22 @@ class NoExperiment(ValueError):
     """A ledger that holds no ``Started`` event: nothing to replay or resume."""
 
 
+class Disordered(ValueError):
+    """Semantic events in an order or number that no run writes: a second beginning, steps after the end, no end."""
+
+
 @frozen
 class RecordedStep:
-    """One completed step with its place in the ledger; an edited one is never recomputed."""
+    """One completed step with its place in the ledger.
+
+    ``source`` is what the envelope says (``live``, ``edited``, …). It exempts nothing from recomputation: the envelope
+    is not part of the semantic digest.
+    """
 
     sequence: int
     source: str
     step: Step
     usage: Usage | None = None
-
-    @property
-    def edited(self) -> bool:
-        """Whether a fork put this outcome in place of another."""
-        return self.source == "edited"
 
 
 @frozen
@@ -78,6 +83,7 @@ def load(directory: pathlib.Path) -> Recording:
 
     Raises:
         NoExperiment: if the ledger holds no ``Started`` event.
+        Disordered: if semantic events stand in an order or number that no run writes.
         ledger.errors.LedgerError: if the ledger cannot be read.
     """
     started: Started | None = None
@@ -89,6 +95,8 @@ def load(directory: pathlib.Path) -> Recording:
     sessions: list[Session] = []
     usages: list[tuple[Path, Usage]] = []
     for record in reader.read(directory):
+        if isinstance(record.event, SEMANTIC):
+            _check_order(record, started, finished)
         match record.event:
             case Started():
                 started = record.event
@@ -114,6 +122,8 @@ def load(directory: pathlib.Path) -> Recording:
                 pass
     if started is None:
         raise NoExperiment(f"{directory} holds no experiment: its ledger has no Started event; start one with `run`")
+    if finished is None and read_head(directory).status == "finished":
+        raise Disordered(f"{directory} is marked as finished, but its ledger has no Finished event")
     return Recording(
         directory=directory,
         started=started,
@@ -125,3 +135,12 @@ def load(directory: pathlib.Path) -> Recording:
         sessions=tuple(sessions),
         usages=tuple(usages),
     )
+
+
+def _check_order(record: reader.Record, started: Started | None, finished: Finished | None) -> None:
+    kind = type(record.event).__name__
+    if isinstance(record.event, Started) == (started is not None):
+        what = "a second Started event" if started is not None else f"a {kind} event before any Started"
+        raise Disordered(f"event {record.sequence} is {what}; no run writes that")
+    if finished is not None:
+        raise Disordered(f"event {record.sequence} is a {kind} event after Finished; no run writes that")

@@ -10,8 +10,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from engine.archive.archive import ArchiveError
+from engine.worlds import registry
 from ledger.vocabulary.events import Event, Step
 from ledger.vocabulary.note import Admitted, Note
 from replay.cli import COMMANDS, main, parser
@@ -28,7 +30,7 @@ from replay.runner.recording import load
 from tests.replay.scripted import CONFIG, QuickPerformers, ScriptedModel, rewritten
 from tests.replay.scripted import run as scripted_run
 from tests.replay.story import HOSTILE, write
-from tests.tiny_worlds import PROGRAMS, SCHEMA
+from tests.tiny_worlds import PROGRAMS, Corridor
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG_TOML = """\
@@ -53,6 +55,12 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("cli") / "run"
     scripted_run(directory)
     return directory
+
+
+@pytest.fixture(autouse=True)
+def corridor_is_a_world(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = registry.entry("craftax_classic")
+    monkeypatch.setattr(registry, "WORLDS", {**registry.WORLDS, "corridor": evolve(known, build=Corridor)})
 
 
 @pytest.fixture
@@ -367,6 +375,42 @@ def test_a_run_is_recorded_summarised_and_not_started_twice(
     assert "resume" in one_error(capsys)
 
 
+@pytest.mark.parametrize(
+    ("setting", "code"),
+    [
+        ("world=nowhere", ExitCode.UNKNOWN_WORLD),
+        ("grammar=sharp@9", ExitCode.CONFIG),
+        ("prompts=code_sharp@9", ExitCode.CONFIG),
+    ],
+)
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_what_this_code_lacks_is_told_before_anything_is_made_or_asked(
+    setting: str,
+    code: ExitCode,
+    more: tuple[str, ...],
+    scripted: ScriptedModel,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = config_file(tmp_path / "experiment")
+    assert main(["run", str(tmp_path / "run"), "--config", str(file), "--set", setting, *more]) == code
+    assert setting.partition("=")[2] in one_error(capsys)
+    assert not (tmp_path / "run").exists()
+    assert scripted.asked == []
+
+
+def test_a_folder_that_is_in_use_is_told_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setattr(environment, "prepare", lambda *given: None)
+    file = config_file(tmp_path / "experiment")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "notes.txt").write_text("mine", encoding="utf-8")
+    assert main(["run", str(tmp_path / "run"), "--config", str(file)]) == ExitCode.NOT_A_RUN
+    assert "not empty" in one_error(capsys)
+
+
 def test_a_missing_key_is_told_before_anything_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -440,9 +484,6 @@ def test_money_is_exact() -> None:
 
 @pytest.fixture
 def corridor(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Corridor:
-        schema = SCHEMA
-
     monkeypatch.setattr("engine.worlds.registry.world", lambda name: Corridor())
     monkeypatch.setattr("engine.worlds.sampling.sampled_views", lambda *given: None)
     monkeypatch.setattr(environment, "prepare", lambda *given: None)

@@ -102,7 +102,7 @@ def test_a_stopped_replay_ends_with_the_code_of_its_divergence() -> None:
 def test_files_and_disks() -> None:
     assert explain(OSError(errno.ENOSPC, "No space left on device", "run/events")) == (
         ExitCode.DISK_FULL,
-        "run/events: No space left on device; make room, then run the same command again",
+        "run/events: No space left on device; make room, then `resume` the run, or run any other command again",
     )
     code, text = explain(PermissionError(errno.EACCES, "Permission denied", "run/HEAD"))
     assert code is ExitCode.FILE

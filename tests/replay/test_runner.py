@@ -19,16 +19,17 @@ from ledger.digest import semantic_digest
 from ledger.vocabulary.ask import Ask, Reply
 from ledger.vocabulary.body import Body
 from ledger.vocabulary.draw import Draw, Drawn
-from ledger.vocabulary.events import Arrived, Attempt, Event, Finished, Started, Step
+from ledger.vocabulary.evaluate import Evaluated
+from ledger.vocabulary.events import AnyOutcome, Arrived, Attempt, Event, Finished, Started, Step
 from ledger.vocabulary.note import Admitted, Adopted, Failed, Kept, Note
 from ledger.vocabulary.train import Train, Trained
-from ledger.vocabulary.vet import Vet
+from ledger.vocabulary.vet import Vet, Vetted
 from ledger.writer import Writer
 from replay.runner import performers as performers_module
 from replay.runner.divergence import DivergenceClass, Stopped
 from replay.runner.experiments import factory_of
 from replay.runner.interrupt import Interrupted, Interrupts
-from replay.runner.recording import load
+from replay.runner.recording import Disordered, load
 from replay.runner.use import DECIDE, FORCED, PROGRAMS, STRICT
 from tests.replay.scripted import CONFIG, QuickPerformers, ScriptedModel, answer, replay, resume, rewritten, run
 
@@ -183,6 +184,86 @@ def test_another_verdict_is_a_program_divergence(recorded: pathlib.Path, tmp_pat
     assert DivergenceClass.PROGRAM in {each.kind for each in found.divergences}
     assert found.of(DivergenceClass.PROGRAM)[0].path == "iteration=0/vet[0]"
     assert found.of(DivergenceClass.PROGRAM)[0].field == "program.meaning"
+
+
+def forged_step(path: str, change: Callable[[Step], Step]) -> Callable[[Event], Event]:
+    def changed(event: Event) -> Event:
+        return change(event) if isinstance(event, Step) and str(event.effect.path) == path else event
+
+    return changed
+
+
+def test_a_step_marked_as_edited_is_recomputed_all_the_same(recorded: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """The envelope is outside the semantic digest, so what it says must exempt nothing."""
+    victim = "iteration=0/categories"
+    with Writer.create(tmp_path / "forged") as writer:
+        for record in reader.read(recorded):
+            event, source = record.event, record.source
+            if isinstance(event, Step) and str(event.effect.path) == victim:
+                event, source = attrs.evolve(event, outcome=Drawn((0, 0, 0))), "edited"
+            writer.append(event, source=source, usage=record.usage)
+        writer.commit()
+        writer.close("finished")
+    found = replay(tmp_path / "forged", DECIDE).report
+    assert (found.divergences[0].path, found.divergences[0].side) == (victim, "outcome")
+
+
+@pytest.mark.parametrize(
+    ("path", "outcome"),
+    [
+        ("iteration=0/categories", Drawn((0, 10**6, 0))),
+        ("iteration=1/mutation[0]/skill", Drawn(())),
+        ("iteration=0/vet[0]", Vetted(None, None)),
+        ("final/evaluate", Evaluated((), 1)),
+    ],
+    ids=["an index beyond its range", "nothing drawn", "no verdict", "no rows"],
+)
+def test_outcomes_that_no_performer_gives_are_structure_and_no_crash(
+    recorded: pathlib.Path, tmp_path: pathlib.Path, path: str, outcome: AnyOutcome
+) -> None:
+    rewritten(recorded, tmp_path / "forged", forged_step(path, lambda step: attrs.evolve(step, outcome=outcome)))  # type: ignore[arg-type]
+    with pytest.raises(Stopped) as stopped:
+        replay(tmp_path / "forged", DECIDE)
+    last = stopped.value.divergences[-1]
+    assert last.kind is DivergenceClass.STRUCTURE
+    paths = [str(each.effect.path) for each in steps(recorded)]
+    assert 0 <= paths.index(last.path) - paths.index(path) <= 3, "named where it is used, at most a group later"
+
+
+def test_a_forged_effect_is_not_performed(recorded: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """A draw of 10**11 indices would not fit into memory."""
+    path = "iteration=0/categories"
+
+    def greedy(step: Step) -> Step:
+        return attrs.evolve(step, effect=attrs.evolve(step.effect, count=10**11))
+
+    rewritten(recorded, tmp_path / "forged", forged_step(path, greedy))  # type: ignore[arg-type]
+    found = replay(tmp_path / "forged", DECIDE).report
+    assert [(each.path, each.side, each.field) for each in found.divergences] == [(path, "effect", "count")]
+
+
+@pytest.mark.parametrize("fault", ["two beginnings", "an end in the middle", "no end", "a step before the beginning"])
+def test_semantic_events_in_another_order_are_refused(
+    recorded: pathlib.Path, tmp_path: pathlib.Path, fault: str
+) -> None:
+    events = [record.event for record in reader.read(recorded)]
+    started, finished = events[0], events[-1]
+    assert isinstance(started, Started)
+    assert isinstance(finished, Finished)
+    step = next(event for event in events if isinstance(event, Step))
+    changed: dict[str, list[Event]] = {
+        "two beginnings": [started, attrs.evolve(started, config=attrs.evolve(CONFIG, seed=99)), *events[1:]],
+        "an end in the middle": [*events[:40], finished, *events[40:-1]],
+        "no end": events[:-1],
+        "a step before the beginning": [step, started],
+    }
+    with Writer.create(tmp_path / "forged") as writer:
+        for event in changed[fault]:
+            writer.append(event)
+        writer.commit()
+        writer.close("finished")
+    with pytest.raises(Disordered):
+        load(tmp_path / "forged")
 
 
 def test_another_version_of_the_loop_is_an_environment_divergence(recorded: pathlib.Path) -> None:
