@@ -110,7 +110,7 @@ def test_a_fault_at_any_operation_stops_the_writer_for_good(tmp_path: Path, how:
                 play.run(writer)
             assert recovered(directory, play) == len(EVENTS)
             continue
-        with pytest.raises(Poisoned, match="open the run again"):  # noqa: PT012
+        with pytest.raises(Poisoned, match="resume the run"):  # noqa: PT012
             play.run(writer)
             writer.close("stopped")
         assert len(disk.log) == at + 1, "something was tried after the fault"

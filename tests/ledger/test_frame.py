@@ -169,7 +169,11 @@ for path in sys.argv[1:]:
         raise SystemExit("unpacked")
     except frame.FrameError as error:
         print(error)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+status = Path("/proc/self/status")
+if status.exists():  # a peak of this program alone: ru_maxrss starts with the parent's
+    print(next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM")))
+else:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
     paths = [str(tmp_path / "giant"), str(tmp_path / "declared")]
     done = subprocess.run([sys.executable, "-c", program, *paths], capture_output=True, text=True, check=True)
