@@ -80,7 +80,8 @@ class Calls:
                         reply, usage = future.result()
                     except Exception as error:
                         self.display.finish(str(asks[index].path))
-                        self.display.say(f"{asks[index].path}: {error}")
+                        if failure is not None and type(error) is not type(failure):
+                            self.display.say(f"{asks[index].path}: {error}")  # only the first failure is raised
                         failure = failure or error
                         continue
                     self.account = self.account.charge(asks[index], usage)
