@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from engine.sharp.functions import CONSTANTS, DTYPES, INSTEAD, invoke
+from engine.sharp.editions import Edition
+from engine.sharp.functions import CONSTANTS, DTYPES, INSTEAD, available, invoke
 from engine.sharp.graph import Node
 from engine.sharp.indexing import Indexing
 from engine.sharp.lifting import is_number
@@ -41,6 +42,7 @@ class Access:
     """Attributes and calls of evaluated values."""
 
     schema: Schema
+    edition: Edition
     scope: dict[str, Any]
     numeric: Numeric
     indexing: Indexing
@@ -103,7 +105,7 @@ class Access:
             return METHODS["transpose"](self, value)
         if name == "at":
             return Indexer(value)
-        if name in METHODS:
+        if name in available(METHODS, self.edition):
             return BoundMethod(value, name)
         hint = (
             "leave .value out: this is a number already"
@@ -123,7 +125,8 @@ class Access:
         raise Refused("attribute", f"{value.name} has no member {name}", suggestion)
 
     def _module_attribute(self, value: ModuleValue, name: str) -> Any:
-        functions, inner = MODULES[value.name]
+        entries, inner = MODULES[value.name]
+        functions = available(entries, self.edition)
         if name in functions:
             return FunctionValue(f"{value.name}.{name}", functions[name])
         if name in inner:

@@ -9,9 +9,10 @@ import jax
 import jax.numpy as jnp
 from attrs import frozen
 
+from engine.sharp.editions import LATEST
 from engine.sharp.graph import Node, constant_array, operations, topological, work
 from engine.sharp.kernels import KERNELS
-from engine.sharp.limits import LIMITS, Limits
+from engine.sharp.limits import Limits
 from engine.sharp.program import CompiledProgram
 from engine.sharp.refusals import Refused
 from engine.worlds.protocol import View
@@ -40,7 +41,7 @@ def archive_work(programs: Sequence[CompiledProgram], schema: Schema) -> int:
     return sum(schema.helpers[str(node.attributes[0])].cost if node.op == "helper" else work(node) for node in nodes)
 
 
-def check_archive(programs: Sequence[CompiledProgram], schema: Schema, limits: Limits = LIMITS) -> None:
+def check_archive(programs: Sequence[CompiledProgram], schema: Schema, limits: Limits = LATEST.limits) -> None:
     """Raise if the archive as a whole is over its budget.
 
     Raises:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from engine.sharp.editions import Edition
 from engine.sharp.refusals import Refused, did_you_mean
 
 if TYPE_CHECKING:
@@ -17,11 +18,16 @@ if TYPE_CHECKING:
 
 Function = Callable[..., Any]
 
-BUILTINS: dict[str, Function] = {}
-JNP: dict[str, Function] = {}
-LAX: dict[str, Function] = {}
-LINALG: dict[str, Function] = {}
-METHODS: dict[str, Function] = {}
+
+class Table(dict[str, Function]):
+    """Functions by name; ``since`` holds the edition that brought a name, where it was not the first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.since: dict[str, int] = {}
+
+
+BUILTINS, JNP, LAX, LINALG, METHODS = Table(), Table(), Table(), Table(), Table()
 
 DTYPES = {
     "int32": "int32", "int16": "int32", "int8": "int32", "uint8": "int32", "uint32": "int32", "int_": "int32",
@@ -59,15 +65,22 @@ INSTEAD = {
 }
 
 
-def table(where: dict[str, Function], *names: str) -> Callable[[Function], Function]:
-    """Enters a function under each name."""
+def table(where: Table, *names: str, since: int = 1) -> Callable[[Function], Function]:
+    """Enters a function under each name, for editions from ``since`` on."""
 
     def enter(function: Function) -> Function:
         for name in names:
             where[name] = function
+            if since > 1:
+                where.since[name] = since
         return function
 
     return enter
+
+
+def available(where: Table, edition: Edition) -> dict[str, Function]:
+    """The entries of a table that an edition has."""
+    return {name: function for name, function in where.items() if edition.has(where.since.get(name, 1))}
 
 
 def invoke(compiler: Compiler, name: str, function: Function, arguments: list[Any], keywords: dict[str, Any]) -> Any:

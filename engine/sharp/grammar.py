@@ -115,6 +115,8 @@ def parse(source: str, limits: Limits) -> ast.Module:
         hint = "the text seems to end in the middle of the program" if line >= last else None
         if not any(text.startswith("class ") for text in source.split("\n")):
             hint = "answer with one class: class Name(Sharp):"
+        if "integer string conversion" in error.msg:
+            raise Refused("budget", "integers must fit into 32 bits", None, line, max(column, 1)) from None
         raise Refused("syntax", f"not valid Python: {error.msg}", hint, line, max(column, 1) if line else 0) from None
     except (ValueError, OverflowError) as error:
         raise Refused("syntax", f"not valid Python: {error}") from None
@@ -126,7 +128,7 @@ def parse(source: str, limits: Limits) -> ast.Module:
         _count_characters(tree, source)
     _check_size(tree, limits)
     for node in ast.walk(tree):
-        _check_node(node)
+        _check_node(node, limits)
     return tree
 
 
@@ -196,7 +198,7 @@ def _check_size(tree: ast.Module, limits: Limits) -> None:
         stack.extend((child, depth + 1, line) for child in reversed(list(ast.iter_child_nodes(node))))
 
 
-def _check_node(node: ast.AST) -> None:
+def _check_node(node: ast.AST, limits: Limits) -> None:
     line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1
     name = type(node).__name__
     if name in REFUSED:
@@ -204,6 +206,9 @@ def _check_node(node: ast.AST) -> None:
     if type(node) not in STATEMENTS and type(node) not in EXPRESSIONS and not isinstance(node, PARTS):
         raise Refused("grammar", f"{name} is not part of the language", None, line, column)
     for text in _identifiers(node):
+        if limits.name is not None and len(text) > limits.name:
+            reason = f"a name of {len(text):,} characters is over the budget of {limits.name}"
+            raise Refused("budget", reason, "choose a shorter name", line, column)
         if text.startswith("__") or (text.startswith("_") and text.endswith("__")):
             raise Refused(
                 "name", f"{text} is not part of the language", "names do not begin with two underscores", line, column

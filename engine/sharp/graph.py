@@ -20,7 +20,6 @@ from engine.sharp.refusals import Refused
 Attributes = tuple[object, ...]
 Bounds = tuple[int, int]
 
-GRAMMAR = "sharp@1"
 NUMPY = {"bool": np.dtype(np.bool_), "int32": np.dtype("<i4"), "float32": np.dtype("<f4")}
 
 

@@ -9,7 +9,7 @@ from engine.sharp.refusals import Refused
 
 @frozen
 class Limits:
-    """What one program may use, and (last) what a whole archive may use after sharing."""
+    """What one program may use, and (last) what a whole archive may use after sharing; None is not counted."""
 
     source_bytes: int = 32 * 1024
     nodes: int = 4_000
@@ -21,10 +21,10 @@ class Limits:
     volume: int = 16_000_000
     operations: int = 8_192
     work: int = 1_000_000
+    name: int | None = None
     archive_work: int = 20_000_000
 
 
-LIMITS = Limits()
 INT_MIN = -(2**31)
 INT_MAX = 2**31 - 1
 
@@ -39,6 +39,7 @@ MEANINGS = {
     "volume": "elements of all values made while compiling",
     "operations": "operations",
     "work": "elements × operations",
+    "name": "characters of a name",
     "archive_work": "elements × operations of the whole archive",
 }
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from attrs import define, frozen
 
+from engine.sharp.editions import Edition
 from engine.sharp.graph import Graph, Node, scalar_of
 from engine.sharp.indexing import Indexing
 from engine.sharp.lifting import is_number
-from engine.sharp.limits import Limits, Meter
+from engine.sharp.limits import Meter
 from engine.sharp.numeric import Numeric
 from engine.sharp.refusals import Refused
 from engine.sharp.scope import BASES, TYPING, UNSET, Env, protected, world_scope
@@ -41,11 +42,12 @@ class _Frames:
 class Compiler(Statements):
     """Compiles one class against one world's schema. Not reusable."""
 
-    def __init__(self, schema: Schema, limits: Limits) -> None:
+    def __init__(self, schema: Schema, edition: Edition) -> None:
         self.schema = schema
-        self.scope = world_scope(schema)
+        self.edition = edition
+        self.scope = world_scope(schema, edition)
         self.guarded = protected(schema)
-        self.meter = Meter(limits)
+        self.meter = Meter(edition.limits)
         self.nodes = Shaping(Graph(self.meter))
         self.numeric = Numeric(self.nodes, self.meter)
         self.warnings: list[str] = []

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import ast
 
+from engine.sharp.editions import Edition
 from engine.sharp.functions import INSTEAD
 from engine.sharp.refusals import Refused, did_you_mean
 from engine.sharp.scope import BASES, TYPING, attribute_names, world_scope
 from engine.worlds.schema import Schema
 
 
-def check_names(tree: ast.Module, schema: Schema) -> None:
+def check_names(tree: ast.Module, schema: Schema, edition: Edition) -> None:
     """Refuse the first name or attribute that nothing in the program or its world has.
 
     Raises:
         Refused: with its place and the nearest right name.
     """
     bound, members = _bound_names(tree)
-    names = {*bound, *world_scope(schema), *BASES, *TYPING}
-    attributes = {*attribute_names(schema), *members}
+    names = {*bound, *world_scope(schema, edition), *BASES, *TYPING}
+    attributes = {*attribute_names(schema, edition), *members}
     for node in _live(tree):
         if isinstance(node, ast.Name) and node.id not in names:
             hint = INSTEAD.get(node.id) or did_you_mean(node.id, names)

@@ -8,9 +8,9 @@ from functools import lru_cache
 
 from attrs import field, frozen
 
+from engine.sharp.editions import LATEST, Edition
 from engine.sharp.grammar import canonical, parse
-from engine.sharp.graph import GRAMMAR, Node
-from engine.sharp.limits import LIMITS, Limits
+from engine.sharp.graph import Node
 from engine.sharp.lower import Compiler
 from engine.sharp.names import check_names
 from engine.sharp.normalise import normalise
@@ -56,12 +56,12 @@ class CompiledProgram:
     used: Used = field(eq=False)
 
 
-def parse_program(source: str, schema: Schema, limits: Limits = LIMITS) -> CompiledProgram | Refusal:
-    """Compile ``source`` for the world of ``schema``. Pure: equal inputs give equal results; needs no JAX.
+def parse_program(source: str, schema: Schema, edition: Edition = LATEST) -> CompiledProgram | Refusal:
+    """Compile ``source`` for the world of ``schema``, by an edition of the language. Pure; needs no JAX.
 
     No property of the text makes it raise; a text that is no program comes back as a ``Refusal``.
     """
-    return _parse(source, _Identified(schema), limits)
+    return _parse(source, _Identified(schema), edition)
 
 
 class _Identified:
@@ -78,28 +78,28 @@ class _Identified:
 
 
 @lru_cache(maxsize=CACHED_PROGRAMS)
-def _parse(text: str, key: _Identified, limits: Limits) -> CompiledProgram | Refusal:
+def _parse(text: str, key: _Identified, edition: Edition) -> CompiledProgram | Refusal:
     try:
-        return _compiled(text, key.schema, limits)
+        return _compiled(text, key.schema, edition)
     except Refused as refused:
         return refused.refusal()
 
 
-def _compiled(text: str, schema: Schema, limits: Limits) -> CompiledProgram:
-    normalised = normalise(text, limits)
+def _compiled(text: str, schema: Schema, edition: Edition) -> CompiledProgram:
+    normalised = normalise(text, edition.limits)
     if not normalised.source:
         raise Refused("syntax", "the text is empty", "write one class with a success method")
-    tree = parse(normalised.source, limits)
-    compiler = Compiler(schema, limits)
+    tree = parse(normalised.source, edition.limits)
+    compiler = Compiler(schema, edition)
     for step in normalised.steps:
         compiler.note(step)
     definition = read_module(compiler, tree)
     pairs = read_class(compiler, definition)
     success = compiler.condition(compiler.methods["success"], "success")
     conditions = [compiler.condition(source, what) for source, what, _ in pairs]
-    check_names(tree, schema)
+    check_names(tree, schema, edition)
     requires = tuple(
-        Requirement(what, meaning_of(node), prerequisite)
+        Requirement(what, meaning_of(node, edition), prerequisite)
         for node, (_, what, prerequisite) in zip(conditions, pairs, strict=True)
     )
     description = ast.get_docstring(definition) or ""
@@ -110,10 +110,10 @@ def _compiled(text: str, schema: Schema, limits: Limits) -> CompiledProgram:
         name=definition.name,
         description=description,
         source=normalised.source,
-        source_hash=_hash("source", canonical(tree)),
-        meaning=meaning_of(success),
+        source_hash=_hash(edition, "source", canonical(tree)),
+        meaning=meaning_of(success, edition),
         requires=requires,
-        requires_meaning=_hash("requires", *(f"{item.meaning}>{item.prerequisite}" for item in requires)),
+        requires_meaning=_hash(edition, "requires", *(f"{item.meaning}>{item.prerequisite}" for item in requires)),
         normalisations=tuple(compiler.normalisations),
         warnings=tuple(compiler.warnings),
         success=success,
@@ -124,10 +124,10 @@ def _compiled(text: str, schema: Schema, limits: Limits) -> CompiledProgram:
     )
 
 
-def meaning_of(node: Node) -> str:
-    """The hash of a condition's meaning: of its canonical graph, under this version of the language."""
-    return _hash("meaning", node.digest.hex())
+def meaning_of(node: Node, edition: Edition) -> str:
+    """The hash of a condition's meaning: of its canonical graph, under an edition of the language."""
+    return _hash(edition, "meaning", node.digest.hex())
 
 
-def _hash(*parts: str) -> str:
-    return hashlib.sha256("\n".join((GRAMMAR, *parts)).encode("utf-8", "surrogatepass")).hexdigest()
+def _hash(edition: Edition, *parts: str) -> str:
+    return hashlib.sha256("\n".join((edition.label, *parts)).encode("utf-8", "surrogatepass")).hexdigest()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.sharp.functions import CONSTANTS, DTYPES, Function, usage
+from engine.sharp.editions import LATEST, Edition
+from engine.sharp.functions import CONSTANTS, DTYPES, Function, available, usage
 from engine.sharp.grammar import EXPRESSIONS, REFUSED, STATEMENTS
-from engine.sharp.graph import GRAMMAR
-from engine.sharp.limits import LIMITS, MEANINGS
+from engine.sharp.limits import MEANINGS
 from engine.sharp.tables import BUILTINS, JNP, LAX, LINALG, METHODS
 from engine.worlds.schema import Constant, Field, Group, Helper, Schema
 
@@ -63,15 +63,15 @@ RULES = (
 )
 
 
-def language_page(schema: Schema) -> str:
+def language_page(schema: Schema, edition: Edition = LATEST) -> str:
     """Everything that a program of this world may contain, as Markdown: the language, then the world's own names."""
-    return language_core() + "\n" + world_names(schema)
+    return language_core(edition) + "\n" + world_names(schema)
 
 
-def language_core() -> str:
+def language_core(edition: Edition = LATEST) -> str:
     """The part of the page that no world changes."""
     lines = [
-        f"# The SHARP language ({GRAMMAR})",
+        f"# The SHARP language ({edition.label})",
         "",
         "A skill is written in a small, pure subset of Python. An example, of a world that does not exist:",
         "",
@@ -91,15 +91,16 @@ def language_core() -> str:
         "",
         "## Functions",
         "",
-        "Python's own: " + _functions(BUILTINS),
+        "Python's own: " + _functions(available(BUILTINS, edition)),
         "",
-        "`jnp`: " + _functions(JNP),
+        "`jnp`: " + _functions(available(JNP, edition)),
         "",
-        "`jnp.linalg`: " + _functions(LINALG),
+        "`jnp.linalg`: " + _functions(available(LINALG, edition)),
         "",
-        "`jax.lax`: " + _functions(LAX),
+        "`jax.lax`: " + _functions(available(LAX, edition)),
         "",
-        "Methods of arrays: " + _functions(METHODS, skip_first=True) + ", and `.shape`, `.ndim`, `.size`, `.T`",
+        "Methods of arrays: " + _functions(available(METHODS, edition), skip_first=True)
+        + ", and `.shape`, `.ndim`, `.size`, `.T`",
         "",
         "Types: " + ", ".join(f"`jnp.{name}`" for name in sorted(DTYPES) if name not in ("int", "float", "bool"))
         + " (all integers are 32-bit, all floats 32-bit); numbers: "
@@ -111,11 +112,16 @@ def language_core() -> str:
         "",
         "## Budgets",
         "",
-        *(f"- {getattr(LIMITS, name):,} {meaning}" for name, meaning in MEANINGS.items()),
+        *_budgets(edition),
         "",
         "Integers must fit into 32 bits. Whatever is over a budget is refused, and the costliest line is named.",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
+
+
+def _budgets(edition: Edition) -> list[str]:
+    counted = ((getattr(edition.limits, name), meaning) for name, meaning in MEANINGS.items())
+    return [f"- {allowed:,} {meaning}" for allowed, meaning in counted if allowed is not None]
 
 
 def world_names(schema: Schema) -> str:

@@ -6,16 +6,17 @@ from typing import Any
 
 from attrs import define, field
 
-from engine.sharp.functions import CONSTANTS, DTYPES
+from engine.sharp.editions import Edition
+from engine.sharp.functions import CONSTANTS, DTYPES, Table, available
 from engine.sharp.graph import Node
 from engine.sharp.tables import BUILTINS, JNP, LAX, LINALG, METHODS
 from engine.sharp.values import EnumValue, FunctionValue, HelperValue, ModuleValue
 from engine.worlds.schema import Field, Group, Schema
 
-MODULES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+MODULES: dict[str, tuple[Table, tuple[str, ...]]] = {
     "jnp": (JNP, ("linalg",)),
     "jnp.linalg": (LINALG, ()),
-    "jax": ({}, ("lax", "numpy")),
+    "jax": (Table(), ("lax", "numpy")),
     "jax.lax": (LAX, ()),
 }
 ROOTS = {"jnp": "jnp", "jax": "jax", "lax": "jax.lax"}
@@ -26,9 +27,11 @@ TYPING = frozenset(
 )
 
 
-def world_scope(schema: Schema) -> dict[str, Any]:
+def world_scope(schema: Schema, edition: Edition) -> dict[str, Any]:
     """Every global name of a program of this world. World names win over the language's."""
-    scope: dict[str, Any] = {name: FunctionValue(name, function) for name, function in BUILTINS.items()}
+    scope: dict[str, Any] = {
+        name: FunctionValue(name, function) for name, function in available(BUILTINS, edition).items()
+    }
     scope.update({name: ModuleValue(module) for name, module in ROOTS.items()})
     scope.update({name: schema.constants[name] for name in schema.constants})
     scope.update({name: HelperValue(name) for name in schema.helpers})
@@ -52,9 +55,11 @@ def field_paths(group: Group, path: tuple[str, ...] = ()) -> dict[tuple[str, ...
     return found
 
 
-def attribute_names(schema: Schema) -> frozenset[str]:
+def attribute_names(schema: Schema, edition: Edition) -> frozenset[str]:
     """Every attribute that any value of this world has."""
-    names = {"value", "append", "at", "dtype", *ARRAY_ATTRIBUTES, *JNP, *LAX, *LINALG, *DTYPES, *CONSTANTS}
+    names = {"value", "append", "at", "dtype", "shape", "ndim", "size", "T", "astype", *DTYPES, *CONSTANTS}
+    for functions in (METHODS, JNP, LAX, LINALG):
+        names.update(available(functions, edition))
     names.update(name for _, inner in MODULES.values() for name in inner)
     for path in field_paths(schema.state):
         names.update(path)

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from engine.sharp.editions import edition_of
 from engine.sharp.emit import predicates
-from engine.sharp.graph import GRAMMAR
 from engine.sharp.program import CompiledProgram, parse_program
 from engine.sharp.refusals import Refused, did_you_mean
 from engine.sharp.sampled import SampledViews
@@ -28,16 +28,12 @@ def vet(effect: Vet, schema: Schema, states: SampledViews | None = None) -> Vett
     """The verdict on ``effect.source``. Statistics are taken only if ``states`` are given; no code of the text runs.
 
     Raises:
-        ValueError: if the effect names another world or grammar, or replaces a skill that the archive lacks: these
-            are errors of the caller, never verdicts.
+        ValueError: if the effect names another world, an unknown grammar, or replaces a skill that the archive lacks:
+            these are errors of the caller, never verdicts.
     """
     if effect.world != schema.world:
         raise ValueError(f"the program is for the world {effect.world!r}, the schema is of {schema.world!r}")
-    if effect.grammar != GRAMMAR:
-        raise ValueError(
-            f"the grammar {effect.grammar!r} is not the installed {GRAMMAR!r}: install the version that the run names"
-        )
-    compiled = parse_program(effect.source.text, schema)
+    compiled = parse_program(effect.source.text, schema, edition_of(effect.grammar))
     if isinstance(compiled, Refusal):
         return Vetted(None, compiled)
     try:

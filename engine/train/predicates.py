@@ -13,6 +13,7 @@ import jax
 from attrs import evolve, frozen
 
 from engine.sharp import emit
+from engine.sharp.editions import VETTED
 from engine.sharp.program import CompiledProgram, parse_program
 from engine.worlds.protocol import View
 from engine.worlds.schema import Schema
@@ -62,7 +63,7 @@ def compile_programs(sources: Sequence[str], schema: Schema) -> Predicates:
 
 
 def _program(source: str, schema: Schema) -> CompiledProgram:
-    program = parse_program(source, schema)
+    program = parse_program(source, schema, VETTED)
     if isinstance(program, Refusal):
         raise ValueError(
             f"a skill's source is no program (line {program.line}: {program.reason}): train only on vetted programs"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.sharp.editions import edition_of
 from engine.sharp.reference import language_page
 from engine.worlds.registry import entry, world
 from ledger.vocabulary.body import Body
@@ -24,6 +25,6 @@ def survey(effect: Survey) -> Surveyed:
         version=description.version,
         source_sha256=description.source_sha256,
         source=tuple(SourcePart(part.name, Body(part.text)) for part in description.parts),
-        language=Body(language_page(surveyed.schema)),
+        language=Body(language_page(surveyed.schema, edition_of(effect.grammar))),
         achievements=surveyed.achievement_names,
     )

@@ -114,7 +114,7 @@ class Config:
 
     world: str = "craftax_classic"
     seed: int = field(default=0, validator=ge(0))
-    grammar: str = "sharp@1"
+    grammar: str = "sharp@2"
     prompts: str = "code_sharp@1"
     embedding_model: str = "wordllama"
     discovery: Discovery = Discovery()

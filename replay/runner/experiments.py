@@ -63,12 +63,17 @@ def check(config: Config) -> None:
         Unrunnable: if grammar or prompts are not ones of this code.
         engine.worlds.registry.UnknownWorld: if there is no such world.
     """
-    from engine.sharp.graph import GRAMMAR  # deciding a recording needs neither, and should not wait for them
+    from engine.sharp.editions import (  # deciding a recording needs neither, and should not wait for them
+        UnknownEdition,
+        edition_of,
+    )
     from engine.worlds.registry import entry
 
     entry(config.world)
-    if config.grammar != GRAMMAR:
-        raise Unrunnable(f"grammar = {config.grammar!r}: this code has {GRAMMAR!r}; set that, or use another release")
+    try:
+        edition_of(config.grammar)
+    except UnknownEdition as error:
+        raise Unrunnable(f"grammar = {config.grammar!r}: {error}; choose one, or use another release") from error
     try:
         Library.released(config.prompts)
     except ValueError as error:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
+from engine.sharp.editions import LATEST, Edition
 from engine.sharp.emit import archive_work, check_archive
-from engine.sharp.limits import LIMITS, Limits
+from engine.sharp.limits import Limits
 from engine.sharp.program import CompiledProgram, parse_program
 from engine.sharp.refusals import Refused
 from ledger.vocabulary.vet import Refusal
 from tests.engine.sharp.invented import SCHEMA
 from tests.engine.sharp.programs import compiled, refused, source_of
+
+LIMITS = LATEST.limits
 
 BUSY = """total = 0
 for i in range(6):
@@ -20,9 +23,14 @@ quiet = state.stamina
 return total > quiet"""
 
 
+def within(**limits: int) -> Edition:
+    """The latest edition with other limits."""
+    return evolve(LATEST, limits=evolve(LIMITS, **limits))
+
+
 def verdict(text: str, limits: Limits) -> CompiledProgram | Refusal:
     """Compile under other limits."""
-    return parse_program(source_of(text), SCHEMA, limits)
+    return parse_program(source_of(text), SCHEMA, evolve(LATEST, limits=limits))
 
 
 @pytest.mark.parametrize("name", ["iterations", "steps", "operations", "work"])
@@ -46,15 +54,15 @@ def test_the_costliest_line_is_named() -> None:
 def test_source_bytes_count_bytes() -> None:
     text = source_of("return state.resting  # ä")
     size = len(text.encode())
-    assert isinstance(parse_program(text, SCHEMA, evolve(LIMITS, source_bytes=size)), CompiledProgram)
-    assert isinstance(parse_program(text, SCHEMA, evolve(LIMITS, source_bytes=size - 1)), Refusal)
+    assert isinstance(parse_program(text, SCHEMA, within(source_bytes=size)), CompiledProgram)
+    assert isinstance(parse_program(text, SCHEMA, within(source_bytes=size - 1)), Refusal)
 
 
 def test_nodes_and_depth() -> None:
     text = source_of("return state.resting")
-    assert isinstance(parse_program(text, SCHEMA, evolve(LIMITS, nodes=14)), CompiledProgram | Refusal)
-    assert isinstance(parse_program(text, SCHEMA, evolve(LIMITS, nodes=5)), Refusal)
-    assert isinstance(parse_program(text, SCHEMA, evolve(LIMITS, depth=2)), Refusal)
+    assert isinstance(parse_program(text, SCHEMA, within(nodes=14)), CompiledProgram | Refusal)
+    assert isinstance(parse_program(text, SCHEMA, within(nodes=5)), Refusal)
+    assert isinstance(parse_program(text, SCHEMA, within(depth=2)), Refusal)
     chain = " + ".join(["state.stamina"] * 60)
     refusal = refused(f"return {chain} > 3")
     assert (refusal.kind, "levels of the syntax tree" in refusal.reason) == ("budget", True)
@@ -116,7 +124,7 @@ def test_a_refusal_does_not_depend_on_the_stack_below() -> None:
     ]
 
     def deep(level: int, text: str) -> CompiledProgram | Refusal:
-        return parse_program(source_of(text, name="Deep"), SCHEMA, LIMITS) if level == 0 else deep(level - 1, text)
+        return parse_program(source_of(text, name="Deep"), SCHEMA) if level == 0 else deep(level - 1, text)
 
     for text in texts:
-        assert deep(300, text) == parse_program(source_of(text, name="Deep"), SCHEMA, evolve(LIMITS))
+        assert deep(300, text) == parse_program(source_of(text, name="Deep"), SCHEMA, evolve(LATEST))

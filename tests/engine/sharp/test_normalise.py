@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.sharp.limits import LIMITS
+from engine.sharp.editions import LATEST
 from engine.sharp.normalise import normalise
 from engine.sharp.program import CompiledProgram, parse_program
 from engine.sharp.refusals import Refused
@@ -48,7 +48,7 @@ WRAPPED = {
 @pytest.mark.parametrize("name", WRAPPED)
 def test_wrappings_come_off_and_are_recorded(name: str) -> None:
     text, steps = WRAPPED[name]
-    found = normalise(text, LIMITS)
+    found = normalise(text, LATEST.limits)
     assert found.steps == steps
     program, plain = parse_program(text, SCHEMA), parse_program(PLAIN, SCHEMA)
     assert isinstance(program, CompiledProgram), program
@@ -60,17 +60,17 @@ def test_wrappings_come_off_and_are_recorded(name: str) -> None:
 @given(st.sampled_from([*PROGRAMS, *(text for text, _ in WRAPPED.values())]) | st.text(max_size=200))
 def test_normalising_twice_changes_nothing(text: str) -> None:
     try:
-        once = normalise(text, LIMITS)
+        once = normalise(text, LATEST.limits)
     except Refused:
         return
-    twice = normalise(once.source, LIMITS)
+    twice = normalise(once.source, LATEST.limits)
     if "class " in once.source or not any(mark in once.source for mark in ("```", "~~~", "'", '"')):
         assert (twice.source, twice.steps) == (once.source, ())
 
 
 def test_fences_inside_a_docstring_stay() -> None:
     text = PLAIN.replace("A probe.", "A probe.\n\n    ```\n    class Other(Sharp):\n    ```\n    ")
-    assert normalise(text, LIMITS).steps == ()
+    assert normalise(text, LATEST.limits).steps == ()
 
 
 def notes(source: str) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from engine.sharp.editions import LATEST
 from engine.sharp.grammar import EXPRESSIONS, STATEMENTS
-from engine.sharp.limits import LIMITS
 from engine.sharp.program import CompiledProgram, parse_program
 from engine.sharp.reference import TEMPLATE, language_core, language_page
 from engine.sharp.scope import field_paths
@@ -30,7 +30,7 @@ def test_every_table_entry_is_on_the_page() -> None:
         assert re.search(rf"`\.{name}[(`]", core), name
     for meaning in (*STATEMENTS.values(), *EXPRESSIONS.values()):
         assert f"- {meaning}\n" in core
-    assert f"{LIMITS.iterations:,} loop iterations" in core
+    assert f"{LATEST.limits.iterations:,} loop iterations" in core
 
 
 def test_the_example_is_a_program() -> None:

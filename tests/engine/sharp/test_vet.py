@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+from engine.sharp.editions import LATEST
 from engine.sharp.program import CompiledProgram
 from engine.sharp.sampled import SampledViews
 from engine.sharp.vet import vet
@@ -39,7 +40,7 @@ ARCHIVE = (known(REST), known(DIG), known(FIRE))
 
 def effect_of(source: str, **keywords: Any) -> Vet:
     """A Vet effect against the archive above."""
-    return Vet(Path("p"), "invented", "sharp@1", Body(source), keywords.pop("archive", ARCHIVE), **keywords)
+    return Vet(Path("p"), "invented", "sharp@2", Body(source), keywords.pop("archive", ARCHIVE), **keywords)
 
 
 def verdict(source: str, states: SampledViews | None = None, **keywords: Any) -> Vetted:
@@ -163,8 +164,8 @@ def test_errors_of_the_caller_are_no_verdicts() -> None:
         verdict(mutant(), replaces="Gone")
     with pytest.raises(ValueError, match="world"):
         vet(evolve(effect_of(mutant()), world="other"), SCHEMA)
-    with pytest.raises(ValueError, match="install the version"):
-        vet(evolve(effect_of(mutant()), grammar="sharp@2"), SCHEMA)
+    with pytest.raises(ValueError, match="there are sharp@1, sharp@2"):
+        vet(evolve(effect_of(mutant()), grammar="sharp@9"), SCHEMA)
 
 
 # --- sampled states --------------------------------------------------------------------------------------------------
