@@ -34,5 +34,10 @@ class Schema:
         return tree
 
 
-SCHEMA = Schema(version=1, upcasters={})
+def _with_sources(tree: dict[str, Any]) -> dict[str, Any]:
+    """1 to 2: ``Known`` gained ``source``, whose absence means None; nothing stored has to change."""
+    return tree
+
+
+SCHEMA = Schema(version=2, upcasters={1: _with_sources})
 """The current vocabulary. A changed meaning is a new version with an upcaster from the one before."""

@@ -126,10 +126,16 @@ class View:
         """Whether the text was embedded before."""
         return any(known == text for known, _ in self.vectors)
 
-    def known(self) -> tuple[Known, ...]:
-        """What vetting needs of each archived skill."""
+    def known(self, sources: bool) -> tuple[Known, ...]:
+        """What vetting needs of each archived skill; its source only where the language's edition asks for it."""
         return tuple(
-            Known(entry.name, entry.program.meaning, entry.program.requires_meaning, entry.requires)
+            Known(
+                entry.name,
+                entry.program.meaning,
+                entry.program.requires_meaning,
+                entry.requires,
+                entry.program.source if sources else None,
+            )
             for entry in self.entries
         )
 

@@ -6,16 +6,17 @@ import ast
 from typing import Any
 
 from engine.sharp.editions import Edition
-from engine.sharp.functions import CONSTANTS, DTYPES, INSTEAD, available, invoke
+from engine.sharp.functions import CONSTANTS, DTYPES, available, invoke
 from engine.sharp.graph import Node
+from engine.sharp.hints import listed
 from engine.sharp.indexing import Indexing
+from engine.sharp.instead import OF_ARRAYS, OF_MODULES, OF_NUMBERS, instead_of_function, instead_of_member
 from engine.sharp.lifting import is_number
 from engine.sharp.limits import Meter
 from engine.sharp.numeric import Numeric
-from engine.sharp.refusals import Refused, did_you_mean, nearest
+from engine.sharp.refusals import Missing, Refused, did_you_mean, nearest
 from engine.sharp.scope import ARRAY_ATTRIBUTES, MODULES, Env, field_paths
 from engine.sharp.shaping import Shaping
-from engine.sharp.tables import METHODS
 from engine.sharp.values import (
     BoundMethod,
     DtypeValue,
@@ -38,11 +39,16 @@ from engine.worlds.schema import Field, Group, Schema
 FORBIDDEN = ("achievement", "reward", "timestep", "rng", "random", "step_count")
 
 
+def _is_forbidden(name: str) -> bool:
+    return any(word in name.lower() for word in FORBIDDEN)
+
+
 class Access:
     """Attributes and calls of evaluated values."""
 
     schema: Schema
     edition: Edition
+    array_methods: dict[str, Any]
     scope: dict[str, Any]
     numeric: Numeric
     indexing: Indexing
@@ -77,17 +83,17 @@ class Access:
                 return self.class_values[name]
             if name in self.methods:
                 return MethodValue(name)
-            raise Refused(
-                "attribute",
-                f"the class has no {name}",
-                did_you_mean(name, {*self.class_values, *self.methods}, "self."),
-            )
+            hint = did_you_mean(name, {*self.class_values, *self.methods}, "self.")
+            if name in self.scope:
+                hint = f"write {name} without self"
+            raise Missing("attribute", name, f"the class has no method or constant {name}", hint, value)
         if isinstance(value, Member) and name == "value":
             return int(value)
         if isinstance(value, Items):
-            if name == "append" and value.kind == "list":
+            if value.kind == "list" and (name == "append" or (name == "extend" and self.edition.has(2))):
                 return BoundMethod(value, name)
-            raise Refused("attribute", f"{kind_of(value)} has no {name}", "lists have append only")
+            hint = "lists have append and extend only" if self.edition.has(2) else "lists have append only"
+            raise Missing("attribute", name, f"{kind_of(value)} has no {name}", hint, value)
         if isinstance(value, Traced) or is_number(value):
             return self._array_attribute(self.numeric.lift(value), name)
         raise Refused("attribute", f"{kind_of(value)} has no {name}")
@@ -102,17 +108,17 @@ class Access:
         if name == "dtype":
             return DtypeValue(value.dtype)
         if name == "T":
-            return METHODS["transpose"](self, value)
+            return self.array_methods["transpose"](self, value)
         if name == "at":
             return Indexer(value)
-        if name in available(METHODS, self.edition):
+        if name in self.array_methods:
             return BoundMethod(value, name)
-        hint = (
-            "leave .value out: this is a number already"
-            if name == "value"
-            else did_you_mean(name, ARRAY_ATTRIBUTES, ".")
-        )
-        raise Refused("attribute", f"{kind_of(value)} has no {name}", hint or INSTEAD.get(name))
+        if name == "value":
+            hint = "leave .value out: this is a number already"
+        else:
+            close = did_you_mean(name, {*ARRAY_ATTRIBUTES, *self.array_methods}, ".", inside=False)
+            hint = instead_of_member(name) or close or (OF_ARRAYS if value.shape else OF_NUMBERS)
+        raise Missing("attribute", name, f"{kind_of(value)} has no {name}", hint, value)
 
     def _member(self, value: EnumValue, name: str) -> Any:
         members = value.enumeration.members
@@ -135,7 +141,14 @@ class Access:
             return DtypeValue(DTYPES[name])
         if value.name == "jnp" and name in CONSTANTS:
             return CONSTANTS[name]
-        suggestion = INSTEAD.get(name) or did_you_mean(name, {*functions, *inner}, f"{value.name}.")
+        known = {*functions, *inner}
+        suggestion = instead_of_function(name) or did_you_mean(name, known, f"{value.name}.", inside=False)
+        if isinstance(self.scope.get(name), FunctionValue):
+            suggestion = f"write {name} without {value.name}"
+        elif suggestion is None and value.name != "jnp":
+            suggestion = f"use jnp.{name}" if name in available(MODULES["jnp"][0], self.edition) else "use jnp"
+        elif suggestion is None:
+            suggestion = OF_MODULES
         raise Refused("attribute", f"{value.name}.{name} is not in the table of functions", suggestion)
 
     def _field(self, value: StateValue, name: str) -> Any:
@@ -146,10 +159,24 @@ class Access:
         if isinstance(member, Field):
             return Traced(self.input(value.which, path, member))
         where = ".".join((value.which, *value.path))
-        raise Refused("attribute", f"{where} has no field {name}", self._field_hint(value, name))
+        raise Missing("attribute", name, f"{where} has no field {name}", self._field_hint(value, name), value)
+
+    def field_of_another_group(self, missing: Missing, name: str) -> Refused:
+        """The refusal of ``state.<missing>.<name>``, with the path of the field that is called so in another group."""
+        owner = missing.owner
+        if not isinstance(owner, StateValue) or _is_forbidden(missing.name) or name in self.array_methods:
+            return missing
+        paths = field_paths(self.schema.state)
+        leaf = nearest(name, [path[-1] for path in paths], inside=False)
+        close = nearest(missing.name, owner.group.members)
+        found = [path for path in paths if path[-1] == leaf and (close is None or close in path[:-1])]
+        if found:
+            written = sorted(".".join((owner.which, *path)) for path in found)
+            missing.suggestion = f"did you mean {'one of ' if len(written) > 1 else ''}{listed(written, 4)}?"
+        return missing
 
     def _field_hint(self, value: StateValue, name: str) -> str | None:
-        if any(word in name.lower() for word in FORBIDDEN):
+        if _is_forbidden(name):
             return "programs read the game's state, and none of achievements, rewards, random keys or counters of steps"
         paths = field_paths(self.schema.state)
         same = sorted(".".join(path) for path in paths if path[-1] == name)
@@ -177,7 +204,8 @@ class Access:
         if isinstance(function, FunctionValue):
             return invoke(self, function.name, function.call, arguments, keywords)  # type: ignore[arg-type]
         if isinstance(function, BoundMethod):
-            return invoke(self, f".{function.name}", METHODS[function.name], [function.receiver, *arguments], keywords)  # type: ignore[arg-type]
+            method, given = self.array_methods[function.name], [function.receiver, *arguments]
+            return invoke(self, f".{function.name}", method, given, keywords)  # type: ignore[arg-type]
         if isinstance(function, MethodValue):
             return self.call_method(function.name, arguments, keywords)
         if isinstance(function, LocalFunction):

@@ -57,8 +57,8 @@ class Algebra:
         return self.graph.make("broadcast", (source,), x.dtype, shape, (shape,), x.bounds)
 
     def materialise(self, x: Node) -> Node:
-        """A constant that is spread over a shape as a constant array."""
-        if x.op != "broadcast":
+        """A constant that is spread over a shape as a constant array; anything else as it is."""
+        if x.op != "broadcast" or x.operands[0].op != "constant":
             return x
         return self.graph.constant(np.broadcast_to(constant_array(x.operands[0]), x.shape), x.dtype)
 

@@ -39,7 +39,7 @@ def shape_of(c: Compiler, shape: Any) -> tuple[int, ...]:
     sizes = tuple(c.numeric.whole(part, "a shape") for part in parts)
     if any(size < 0 for size in sizes):
         raise Refused("shape", "a shape has no negative sizes")
-    c.meter.hold(math.prod(sizes))
+    c.meter.shape(sizes)
     return sizes
 
 
@@ -93,7 +93,7 @@ def _full_like(c: Compiler, a: Any, fill_value: Any, dtype: Any = None) -> Any:
 @table(JNP, "arange")
 def _arange(c: Compiler, start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
     first, last = (0, start) if stop is None else (start, stop)
-    advice = "use a fixed arange and compare with the traced value"
+    advice = "use a fixed arange and compare with the value that depends on the state"
     numbers = [c.numeric.whole(part, "a bound of arange", advice) for part in (first, last, step)]
     if numbers[2] == 0:
         raise Refused("type", "the step of arange cannot be 0")

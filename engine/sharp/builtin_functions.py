@@ -6,9 +6,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from engine.sharp.functions import BUILTINS, MISSING, table
+from engine.sharp.hints import listed
 from engine.sharp.lifting import is_number
 from engine.sharp.refusals import Refused
-from engine.sharp.values import EnumValue, Items, Traced, kind_of
+from engine.sharp.values import EnumValue, Items, StateValue, Traced, kind_of
 
 if TYPE_CHECKING:
     from engine.sharp.lower import Compiler
@@ -50,6 +51,7 @@ def _enumerate(c: Compiler, iterable: Any, start: Any = 0) -> Any:
     first = c.numeric.whole(start, "the start of enumerate")
     items = c.elements(iterable)
     c.meter.hold(3 * len(c.numeric.fixed(items)))
+    c.meter.step(len(items.items))
     return Items([Items([first + index, item]) for index, item in enumerate(items.items)])
 
 
@@ -57,6 +59,7 @@ def _enumerate(c: Compiler, iterable: Any, start: Any = 0) -> Any:
 def _zip(c: Compiler, *iterables: Any) -> Any:
     rows = [c.numeric.fixed(c.elements(iterable)) for iterable in iterables]
     c.meter.hold(sum(len(row) + 1 for row in rows))
+    c.meter.step(min((len(row) for row in rows), default=0))
     return Items([Items(list(row)) for row in zip(*rows, strict=False)])
 
 
@@ -122,6 +125,9 @@ def _sum(c: Compiler, iterable: Any, start: Any = 0) -> Any:
     if isinstance(iterable, Traced) and iterable.shape:
         total = c.numeric.reduce("sum", iterable, 0)
         return total if is_number(start) and start == 0 else c.numeric.binary("+", start, total)
+    if isinstance(iterable, StateValue):
+        advice = f"add its fields: {listed(iterable.members, 2).replace(', ', ' + ')}"
+        raise Refused("type", f"{kind_of(iterable)} cannot be looped over", advice)
     items = c.elements(iterable)
     values = items.items
     if items.present is not None:
@@ -142,6 +148,7 @@ def _truths(c: Compiler, iterable: Any, absent: bool) -> list[Any]:
         raise Refused("shape", f"{kind_of(iterable)} has rows, not truth values", "use .any() or .all()")
     items = c.elements(iterable)
     c.meter.hold(len(items.items))
+    c.meter.step(len(items.items))
     truths = [c.numeric.truth(item) for item in items.items]
     if items.present is None:
         return truths

@@ -35,13 +35,18 @@ class Edition:
         """What a run's configuration calls it."""
         return f"sharp@{self.number}"
 
+    @property
+    def counts_archive(self) -> bool:
+        """Whether vetting holds the whole archive to its budget, for which it needs the sources of its skills."""
+        return self.has(2)
+
     def has(self, since: int) -> bool:
         """Whether what came with edition ``since`` is part of this one."""
         return self.number >= since
 
 
 FIRST: Final = Edition(1, Limits())
-LATEST: Final = Edition(2, evolve(FIRST.limits, name=80))
+LATEST: Final = Edition(2, evolve(FIRST.limits, steps=80_000, name=80))
 
 VETTED: Final = evolve(LATEST, limits=FIRST.limits)
 """Accepts whatever some edition accepts: for programs whose verdict is in the ledger already."""

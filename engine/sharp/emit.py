@@ -7,55 +7,17 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from attrs import frozen
 
-from engine.sharp.editions import LATEST
-from engine.sharp.graph import Node, constant_array, operations, topological, work
+from engine.sharp.graph import Node, constant_array, topological
 from engine.sharp.kernels import KERNELS
-from engine.sharp.limits import Limits
+from engine.sharp.policy import CompiledPolicy
 from engine.sharp.program import CompiledProgram
-from engine.sharp.refusals import Refused
+from engine.sharp.sharing import roots_of
 from engine.worlds.protocol import View
 from engine.worlds.schema import Schema
 
 Predicates = Callable[[View, View], tuple[jax.Array, jax.Array]]
-
-
-@frozen
-class OperationCount:
-    """Operations of an archive: summed over programs, and after equal ones are shared."""
-
-    before: int
-    after: int
-
-
-def operation_count(programs: Sequence[CompiledProgram]) -> OperationCount:
-    """How much sharing saves. Inputs, constants and broadcasts do not count."""
-    alone = sum(len(operations([program.success, *program.conditions])) for program in programs)
-    return OperationCount(alone, len(operations(_roots(programs))))
-
-
-def archive_work(programs: Sequence[CompiledProgram], schema: Schema) -> int:
-    """Element operations of one evaluation of all programs for one state, after sharing."""
-    nodes = topological(_roots(programs))
-    return sum(schema.helpers[str(node.attributes[0])].cost if node.op == "helper" else work(node) for node in nodes)
-
-
-def check_archive(programs: Sequence[CompiledProgram], schema: Schema, limits: Limits = LATEST.limits) -> None:
-    """Raise if the archive as a whole is over its budget.
-
-    Raises:
-        Refused: naming the costliest program.
-    """
-    total = archive_work(programs, schema)
-    if total > limits.archive_work:
-        costliest = max(programs, key=lambda program: (archive_work([program], schema), program.name))
-        raise Refused(
-            "budget",
-            f"the archive is over its budget of {limits.archive_work:,} elements × operations with {total:,}; "
-            f"the costliest program is {costliest.name}",
-            "use whole-array functions, or fewer and shorter loops",
-        )
+Choose = Callable[[View, View], jax.Array]
 
 
 def predicates(programs: Sequence[CompiledProgram], schema: Schema) -> Predicates:
@@ -68,7 +30,7 @@ def predicates(programs: Sequence[CompiledProgram], schema: Schema) -> Predicate
         TypeError: if a view's leaf has another dtype or shape than the schema declares.
         KeyError: if a declared field is missing from the view.
     """
-    roots = _roots(programs)
+    roots = roots_of(programs)
     order = topological(roots)
     widest = max(1, *(len(program.conditions) for program in programs)) if programs else 1
 
@@ -89,8 +51,29 @@ def predicates(programs: Sequence[CompiledProgram], schema: Schema) -> Predicate
     return evaluate
 
 
-def _roots(programs: Sequence[CompiledProgram]) -> list[Node]:
-    return [node for program in programs for node in (program.success, *program.conditions)]
+def policy_function(policy: CompiledPolicy, schema: Schema) -> Choose:
+    """A function of ``(view, previous)``: the int32 scalar index into ``policy.skills`` of the skill to follow.
+
+    Views are of a single state; batch with ``jax.vmap``. Works under ``jit``. Errors are those of ``predicates``.
+    """
+    evaluate = scalars([policy.choice], schema)
+
+    def choose(view: View, previous: View) -> jax.Array:
+        (choice,) = evaluate(view, previous)
+        return choice
+
+    return choose
+
+
+def scalars(roots: Sequence[Node], schema: Schema) -> Callable[[View, View], tuple[jax.Array, ...]]:
+    """A function of ``(view, previous)`` of a single state: the value of each root, with its dtype and shape."""
+    order = topological(roots)
+
+    def evaluate(view: View, previous: View) -> tuple[jax.Array, ...]:
+        values = _values(order, {"state": view, "previous": previous}, schema)
+        return tuple(values[root.digest] for root in roots)
+
+    return evaluate
 
 
 def _values(order: Sequence[Node], states: Mapping[str, View], schema: Schema) -> dict[bytes, jax.Array]:

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import ast
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
-from engine.sharp.access import Access
-from engine.sharp.functions import INSTEAD
+from engine.sharp.comparisons import Comparisons
+from engine.sharp.functions import available
 from engine.sharp.grammar import OPERATORS
 from engine.sharp.graph import Node
-from engine.sharp.indexing import SliceValue
-from engine.sharp.refusals import Refused, did_you_mean
-from engine.sharp.scope import Env
+from engine.sharp.hints import callable_hint, cell_hint, listed, method_hint
+from engine.sharp.indexing import SliceValue, picks_rows
+from engine.sharp.instead import PARAMETERS, instead_of_name
+from engine.sharp.refusals import Missing, Refused, did_you_mean
+from engine.sharp.scope import MODULES, Env
 from engine.sharp.values import (
     BoundMethod,
     EnumValue,
+    FunctionValue,
     Indexer,
     Items,
+    LocalFunction,
     Member,
-    ModuleValue,
     SelfValue,
+    StateValue,
     Traced,
     Unusable,
     kind_of,
@@ -29,12 +34,18 @@ from engine.sharp.values import (
 from engine.worlds.schema import Constant
 
 
-class Expressions(Access):
+class Expressions(Comparisons):
     """Evaluates expressions in an environment. One instance compiles one program."""
+
+    calls: list[ast.FunctionDef]
 
     def assign(self, target: ast.expr, value: Any, env: Env) -> None:
         """Bind a target."""
         raise NotImplementedError
+
+    def arm(self, node: ast.If | ast.IfExp, test: Node, holds: bool, env: Env) -> AbstractContextManager[None]:
+        """Around what is evaluated for the lanes in which a traced test holds, or does not."""
+        return nullcontext()
 
     # --- dispatch ----------------------------------------------------------------------------------------------------
 
@@ -59,7 +70,7 @@ class Expressions(Access):
     def readable(self, value: Any) -> Any:
         """A value that can be used, or the reason why not."""
         if isinstance(value, Unusable):
-            raise Refused("name", value.reason, value.suggestion)
+            raise value.refused()
         return value
 
     # --- leaves ------------------------------------------------------------------------------------------------------
@@ -88,16 +99,20 @@ class Expressions(Access):
             return self._world_constant(value) if isinstance(value, Constant) else value
         if name in self.methods or name in self.class_values:
             raise Refused("name", f"{name} belongs to the class", f"write self.{name}")
-        if name in INSTEAD:
-            raise Refused("name", f"{name} is not in scope", INSTEAD[name])
+        instead = instead_of_name(name)
+        if name in PARAMETERS:
+            hint = instead if self.calls else "a constant cannot depend on the state: compute it in a method"
+            raise Refused("name", f"there is no name {name}", hint)
+        if instead is not None:
+            raise Refused("name", f"{name} is not in scope", instead)
         known = {*self.scope, *self._local_names(env)}
-        raise Refused("name", f"there is no name {name}", did_you_mean(name, known))
+        raise Missing("name", name, f"there is no name {name}", did_you_mean(name, known))
 
-    def _local_names(self, env: Env) -> set[str]:
-        names: set[str] = set()
+    def _local_names(self, env: Env) -> dict[str, Any]:
+        names: dict[str, Any] = {}
         scope: Env | None = env
         while scope is not None:
-            names.update(scope.names)
+            names = {**scope.names, **names}
             scope = scope.parent
         return names
 
@@ -134,7 +149,8 @@ class Expressions(Access):
 
     def _binop(self, node: ast.BinOp, env: Env) -> Any:
         left, right = self.expression(node.left, env), self.expression(node.right, env)
-        return self.numeric.binary(OPERATORS[type(node.op)], left, right)
+        with self.sides(node.left, node.right):
+            return self.numeric.binary(OPERATORS[type(node.op)], left, right)
 
     def _unaryop(self, node: ast.UnaryOp, env: Env) -> Any:
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant) and node.operand.value == 2**31:
@@ -152,61 +168,22 @@ class Expressions(Access):
                 value = self.expression(item, env)
                 continue
             other = self.expression(item, env)
-            value = self.readable(
-                self.numeric.merge(truth, other, value) if conjunction else self.numeric.merge(truth, value, other)
-            )
+            merged = self.numeric.merge(truth, other, value) if conjunction else self.numeric.merge(truth, value, other)
+            if isinstance(merged, Unusable) and isinstance(other, Traced) and other.shape != ():
+                advice = self.numeric.rows_of(other) or "add .any() or .all() to the array"
+                raise Refused("shape", f"{kind_of(other)} has no single truth value", advice)
+            value = self.readable(merged)
         return value
-
-    def _compare(self, node: ast.Compare, env: Env) -> Any:
-        left = self.expression(node.left, env)
-        results: list[Any] = []
-        for op, comparator in zip(node.ops, node.comparators, strict=True):
-            right = self.expression(comparator, env)
-            result = self._comparison(OPERATORS[type(op)], left, right)
-            if len(node.ops) == 1:
-                return result
-            truth = self.numeric.truth(result)
-            if truth is False:
-                return False
-            results.append(truth)
-            left = right
-        return self.numeric.conjunction(results)
-
-    def _comparison(self, op: str, left: Any, right: Any) -> Any:
-        if op in ("is", "is not"):
-            if left is not None and right is not None:
-                raise Refused("grammar", f"{op} compares with None only", "use == or !=")
-            return (left is right) is (op == "is")
-        if op in ("in", "not in"):
-            return self._membership(op, left, right)
-        for value in (left, right):
-            if isinstance(value, str):
-                raise Refused("type", "strings are not part of the language", "compare with an enum member or a number")
-            if isinstance(value, (EnumValue, SelfValue, ModuleValue)):
-                raise Refused("type", f"{kind_of(value)} cannot be compared", "name a member of it")
-        if (isinstance(left, Items) and left.kind == "set") or (isinstance(right, Items) and right.kind == "set"):
-            raise Refused("type", "a set can only stand after in", "use a tuple")
-        if isinstance(left, Items) and isinstance(right, Items) and op not in ("==", "!="):
-            raise Refused("type", f"{op} does not work on tuples", "compare the items")
-        return self.numeric.binary(op, left, right)
-
-    def _membership(self, op: str, left: Any, right: Any) -> Any:
-        if isinstance(right, EnumValue):
-            right = self.elements(right)
-        if isinstance(right, Items):
-            found = self.numeric.member(left, right.items, right.present)
-        else:
-            equal = self.numeric.traced("==", self.numeric.lift(right, "a tuple or an array"), self.numeric.lift(left))
-            found = self.numeric.reduce("any", equal)
-        return found if op == "in" else self.numeric.negation(self.numeric.truth(found))
 
     def _ifexp(self, node: ast.IfExp, env: Env) -> Any:
         truth = self.numeric.truth(self.expression(node.test, env))
         if isinstance(truth, bool):
             return self.expression(node.body if truth else node.orelse, env)
-        return self.readable(
-            self.numeric.merge(truth, self.expression(node.body, env), self.expression(node.orelse, env))
-        )
+        with self.arm(node, truth, True, env):
+            yes = self.expression(node.body, env)
+        with self.arm(node, truth, False, env):
+            no = self.expression(node.orelse, env)
+        return self.readable(self.numeric.merge(truth, yes, no))
 
     # --- subscripts --------------------------------------------------------------------------------------------------
 
@@ -214,14 +191,34 @@ class Expressions(Access):
         value = self.expression(node.value, env)
         if isinstance(value, EnumValue) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
             return self._member(value, node.slice.value)
+        if isinstance(value, StateValue) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+            key = node.slice.value
+            hint = f"write {'.'.join((value.which, *value.path, key))}" if key in value.group.members else None
+            raise Refused("type", f"{kind_of(value)} has no elements", hint or self._field_hint(value, key))
         if isinstance(value, Indexer):
-            raise Refused("grammar", "arrays do not change", INSTEAD["at"])
+            raise Refused("grammar", "arrays do not change", "use jnp.where(test, new, old)")
         if isinstance(value, Items) and value.kind == "set":
             raise Refused("type", "a set has no order", "use a tuple")
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         evaluated = [self._index(part, env) for part in parts]
         index = Items(evaluated) if isinstance(node.slice, ast.Tuple) else evaluated[0]
-        return self.indexing.subscript(value, index)
+        picked = self.indexing.subscript(value, index)
+        if (place := picks_rows(value, index)) is not None:
+            self._note_rows(node, place, len(value.shape), picked)
+        return picked
+
+    def _note_rows(self, node: ast.Subscript, place: int, rank: int, picked: Traced) -> None:
+        """Remember, and warn, that a position has picked rows where a cell was meant."""
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if place >= len(parts):
+            return  # a tuple that was made elsewhere
+        count = rank - len(parts) + 1
+        advice = cell_hint(node.value, node.slice, parts[place], count)
+        many = {2: "two", 3: "three"}.get(count, str(count))
+        advice = f"{many} numbers index {many} rows, not one cell: {advice}"
+        self.numeric.rows[picked.node.digest] = advice
+        if self.edition.has(2):
+            self.warn(advice)
 
     def _index(self, node: ast.expr, env: Env) -> Any:
         if isinstance(node, ast.Constant) and node.value is Ellipsis:
@@ -233,12 +230,42 @@ class Expressions(Access):
         return SliceValue(*bounds)
 
     def _attribute(self, node: ast.Attribute, env: Env) -> Any:
-        return self.attribute(self.expression(node.value, env), node.attr)
+        try:
+            value = self.expression(node.value, env)
+        except Missing as missing:
+            if isinstance(node.value, ast.Attribute) and missing.name == node.value.attr:
+                raise self.field_of_another_group(missing, node.attr) from None
+            raise
+        return self.attribute(value, node.attr)
+
+    def _called(self, node: ast.Call, env: Env) -> Any:
+        """What is called; the refusal of what does not exist tells what could be."""
+        try:
+            return self.expression(node.func, env)
+        except Missing as missing:
+            if isinstance(node.func, ast.Name) and missing.kind == "name":
+                missing.suggestion = self._callable_hint(missing.name, env)
+            elif isinstance(node.func, ast.Attribute) and missing.name == node.func.attr:
+                owner = missing.owner
+                if isinstance(owner, Items) or (isinstance(owner, Traced) and owner.shape != ()):
+                    missing.suggestion = method_hint(node, isinstance(owner, Items)) or missing.suggestion
+            raise
+
+    def _callable_hint(self, name: str, env: Env) -> str:
+        if name in available(MODULES["jnp"][0], self.edition):
+            return f"write jnp.{name}"
+        functions = {
+            known
+            for known, value in {**self.scope, **self._local_names(env)}.items()
+            if isinstance(value, (FunctionValue, LocalFunction))
+        }
+        methods = [method for method in self.methods if self.form.method is None or method != self.form.method.name]
+        return callable_hint(name, functions, methods, list(self.schema.helpers))
 
     def _call(self, node: ast.Call, env: Env) -> Any:
-        function = self.expression(node.func, env)
-        if isinstance(function, BoundMethod) and function.name == "append":
-            raise Refused("grammar", "append stands on a line of its own")
+        function = self._called(node, env)
+        if isinstance(function, BoundMethod) and function.name in ("append", "extend"):
+            raise Refused("grammar", f"{function.name} stands on a line of its own")
         arguments = [self.expression(item, env) for item in node.args]
         keywords = {str(item.arg): self.expression(item.value, env) for item in node.keywords}
         if len(keywords) < len(node.keywords):
@@ -261,7 +288,10 @@ class Expressions(Access):
             self.meter.step(value.shape[0])
             return Items([self.indexing.subscript(value, index) for index in range(value.shape[0])])
         if isinstance(value, Traced):
-            raise Refused("type", "a traced scalar cannot be looped over", "loop over a fixed range and test inside")
+            raise Refused("type", f"{kind_of(value)} cannot be looped over", "loop over a fixed range and test inside")
+        if isinstance(value, StateValue):
+            advice = f"name its fields: ({listed(value.members, 2)})"
+            raise Refused("type", f"{kind_of(value)} cannot be looped over", advice)
         raise Refused(
             "type", f"{kind_of(value)} cannot be looped over", "loop over a range, a tuple, an array or an enum"
         )

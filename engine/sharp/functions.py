@@ -19,12 +19,11 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 
 
-class Table(dict[str, Function]):
-    """Functions by name; ``since`` holds the edition that brought a name, where it was not the first."""
+class Table:
+    """Functions by name, each with the editions that brought or changed it."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.since: dict[str, int] = {}
+        self.history: dict[str, list[tuple[int, Function]]] = {}
 
 
 BUILTINS, JNP, LAX, LINALG, METHODS = Table(), Table(), Table(), Table(), Table()
@@ -38,49 +37,26 @@ DTYPES = {
 
 CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "newaxis": None}
 
-INSTEAD = {
-    "while_loop": "use for over a static range",
-    "fori_loop": "use for over a static range",
-    "scan": "use for over a static range",
-    "map": "use a comprehension over a static range",
-    "cond": "use if/else, or x if test else y",
-    "switch": "use if/elif/else",
-    "vmap": "use whole-array functions, or a comprehension over a static range",
-    "jit": "leave it out: every program is compiled",
-    "argwhere": "count with .sum(), or test with .any(): a result's size cannot depend on the state",
-    "nonzero": "count with .sum(), or test with .any(): a result's size cannot depend on the state",
-    "unique": "a result's size cannot depend on the state",
-    "set": "arrays do not change: use jnp.where(test, new, old)",
-    "at": "arrays do not change: use jnp.where(test, new, old)",
-    "isinstance": "types are known from the list of fields",
-    "print": "leave it out",
-    "sorted": "use min, max, or comparisons",
-    "reversed": "use range with a negative step",
-    "filter": "use a comprehension with if",
-    "dict": "use tuples",
-    "np": "use jnp",
-    "numpy": "use jnp",
-    "math": "use jnp",
-    "random": "nothing is random in a program",
-}
-
 
 def table(where: Table, *names: str, since: int = 1) -> Callable[[Function], Function]:
     """Enters a function under each name, for editions from ``since`` on."""
 
     def enter(function: Function) -> Function:
         for name in names:
-            where[name] = function
-            if since > 1:
-                where.since[name] = since
+            where.history.setdefault(name, []).append((since, function))
         return function
 
     return enter
 
 
 def available(where: Table, edition: Edition) -> dict[str, Function]:
-    """The entries of a table that an edition has."""
-    return {name: function for name, function in where.items() if edition.has(where.since.get(name, 1))}
+    """The entries of a table as an edition has them."""
+    found: dict[str, Function] = {}
+    for name, versions in where.history.items():
+        for since, function in versions:
+            if edition.has(since):
+                found[name] = function
+    return found
 
 
 def invoke(compiler: Compiler, name: str, function: Function, arguments: list[Any], keywords: dict[str, Any]) -> Any:

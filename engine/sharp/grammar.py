@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Mapping
 
-from engine.sharp.limits import INT_MAX, Limits
+from engine.sharp.editions import Edition
+from engine.sharp.limits import INT_MAX, LARGEST, Limits
 from engine.sharp.refusals import Refused
+from engine.sharp.scanning import check_text
+from engine.sharp.syntax_hints import refused_form, syntax_hint, target_hint
 
 STATEMENTS: dict[type[ast.AST], str] = {
     ast.ClassDef: "one class",
@@ -46,6 +48,18 @@ EXPRESSIONS: dict[type[ast.AST], str] = {
     ast.GeneratorExp: "generators inside any, all, sum, min, max, len, tuple, list",
     ast.Lambda: "lambdas as conditions in requires",
 }
+
+CHANGED: dict[type[ast.AST], tuple[int, str]] = {
+    ast.Expr: (2, "docstrings, and append to or extend of a local list"),
+}
+"""What a later edition says of a form instead."""
+
+
+def meanings(table: Mapping[type[ast.AST], str], edition: Edition) -> list[str]:
+    """What the forms of a table mean in an edition, each said once."""
+    said = (CHANGED[form][1] if form in CHANGED and edition.has(CHANGED[form][0]) else table[form] for form in table)
+    return list(dict.fromkeys(said))
+
 
 PARTS = (
     ast.Module, ast.arguments, ast.arg, ast.keyword, ast.alias, ast.comprehension, ast.Load, ast.Store,
@@ -92,12 +106,8 @@ REFUSED: dict[str, tuple[str, str | None]] = {
     "Del": ("del is not part of the language", "leave it out"),
 }
 
-BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 NO_FILE = ""
 """On a syntax error CPython opens the file that the source is said to come from; a file of this name cannot exist."""
-
-MAX_BRACKETS = 60
-MAX_PREFIXES = 60
 
 
 def parse(source: str, limits: Limits) -> ast.Module:
@@ -106,17 +116,14 @@ def parse(source: str, limits: Limits) -> ast.Module:
     Raises:
         Refused: with the place of what is not.
     """
-    _check_tokens(source)
+    check_text(source)
     try:
-        tree = ast.parse(source, NO_FILE)
+        tree = quiet_parse(source)
     except SyntaxError as error:
         line, column = error.lineno or 0, error.offset or 0
-        last = source.count("\n")
-        hint = "the text seems to end in the middle of the program" if line >= last else None
-        if not any(text.startswith("class ") for text in source.split("\n")):
-            hint = "answer with one class: class Name(Sharp):"
+        hint = syntax_hint(error.msg, source, line, column)
         if "integer string conversion" in error.msg:
-            raise Refused("budget", "integers must fit into 32 bits", None, line, max(column, 1)) from None
+            raise Refused("budget", "integers must fit into 32 bits", LARGEST, line, max(column, 1)) from None
         raise Refused("syntax", f"not valid Python: {error.msg}", hint, line, max(column, 1) if line else 0) from None
     except (ValueError, OverflowError) as error:
         raise Refused("syntax", f"not valid Python: {error}") from None
@@ -124,12 +131,19 @@ def parse(source: str, limits: Limits) -> ast.Module:
         raise Refused(
             "budget", f"the syntax is nested deeper than {limits.depth} levels", "use names for parts"
         ) from None
+    _check_size(tree, limits)
     if not source.isascii():
         _count_characters(tree, source)
-    _check_size(tree, limits)
     for node in ast.walk(tree):
         _check_node(node, limits)
     return tree
+
+
+def quiet_parse(source: str) -> ast.Module:
+    """``ast.parse`` without its warnings (``1if x``, ``"\\d"``), which the interpreter's flags could make errors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source, NO_FILE)
 
 
 def _count_characters(tree: ast.Module, source: str) -> None:
@@ -138,40 +152,6 @@ def _count_characters(tree: ast.Module, source: str) -> None:
     for node in ast.walk(tree):
         if isinstance(node, (ast.stmt, ast.expr, ast.arg, ast.keyword, ast.alias)):
             node.col_offset = len(lines[node.lineno - 1][: node.col_offset].decode())
-
-
-def _check_tokens(source: str) -> None:
-    """Nesting that could exhaust the parser, and identifiers outside ASCII, which Python reads as other ones."""
-    depth = prefixes = indents = 0
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type in (tokenize.INDENT, tokenize.DEDENT):
-                indents += 1 if token.type == tokenize.INDENT else -1
-                if indents > MAX_BRACKETS:
-                    raise Refused("budget", "blocks are nested too deeply", None, *_place(token))
-            if token.type == tokenize.NAME and not token.string.isascii():
-                raise Refused(
-                    "name", f"{token.string!r} is not ASCII: names are written in plain letters", None, *_place(token)
-                )
-            if token.type == tokenize.OP and token.string in BRACKETS:
-                depth += BRACKETS[token.string]
-                if depth > MAX_BRACKETS:
-                    raise Refused(
-                        "budget",
-                        f"brackets are nested deeper than {MAX_BRACKETS}",
-                        "use names for parts",
-                        *_place(token),
-                    )
-            prefix = token.string in ("not", "-", "+", "~", "lambda", ":", "await", "**")
-            prefixes = prefixes + 1 if prefix else 0
-            if prefixes > MAX_PREFIXES:
-                raise Refused("budget", "too many signs in a row", None, *_place(token))
-    except (tokenize.TokenError, IndentationError, SyntaxError):
-        return  # the parser says it better, and nesting up to here was within bounds
-
-
-def _place(token: tokenize.TokenInfo) -> tuple[int, int]:
-    return token.start[0], token.start[1] + 1
 
 
 def _check_size(tree: ast.Module, limits: Limits) -> None:
@@ -201,6 +181,8 @@ def _check_size(tree: ast.Module, limits: Limits) -> None:
 def _check_node(node: ast.AST, limits: Limits) -> None:
     line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1
     name = type(node).__name__
+    if (refused := refused_form(node)) is not None:
+        raise refused
     if name in REFUSED:
         raise Refused("grammar", *REFUSED[name], line, column)
     if type(node) not in STATEMENTS and type(node) not in EXPRESSIONS and not isinstance(node, PARTS):
@@ -213,8 +195,6 @@ def _check_node(node: ast.AST, limits: Limits) -> None:
             raise Refused(
                 "name", f"{text} is not part of the language", "names do not begin with two underscores", line, column
             )
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.decorator_list:
-        raise Refused("grammar", "decorators are not part of the language", "leave it out", line, column)
     if isinstance(node, (ast.FunctionDef, ast.Lambda)):
         arguments = node.args
         if arguments.vararg or arguments.kwarg:
@@ -227,7 +207,7 @@ def _check_node(node: ast.AST, limits: Limits) -> None:
         raise Refused("grammar", *REFUSED["Starred"], line, column)
     if isinstance(node, ast.Constant):
         if isinstance(node.value, int) and abs(node.value) > INT_MAX + 1:
-            raise Refused("budget", "integers must fit into 32 bits", None, line, column)
+            raise Refused("budget", "integers must fit into 32 bits", LARGEST, line, column)
         if isinstance(node.value, (bytes, complex)):
             raise Refused("grammar", f"a {type(node.value).__name__} is not part of the language", None, line, column)
     if isinstance(node, ast.Assign):
@@ -249,8 +229,8 @@ def _check_target(target: ast.expr, bare: bool) -> None:
         return
     if isinstance(target, ast.Starred):
         raise Refused("grammar", *REFUSED["Starred"], target.lineno, target.col_offset + 1)
-    hint = "programs change nothing: build a new value, for example with jnp.where or append"
-    raise Refused("grammar", "only local names can be assigned to", hint, target.lineno, target.col_offset + 1)
+    reason = "only local names can be assigned to"
+    raise Refused("grammar", reason, target_hint(target), target.lineno, target.col_offset + 1)
 
 
 def _identifiers(node: ast.AST) -> Iterator[str]:

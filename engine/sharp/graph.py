@@ -14,7 +14,7 @@ import numpy as np
 from attrs import define, field, frozen
 
 from engine.sharp.kernels import FOLDED, KERNELS
-from engine.sharp.limits import INT_MAX, INT_MIN, Meter
+from engine.sharp.limits import INT_MAX, INT_MIN, LARGEST, Meter
 from engine.sharp.refusals import Refused
 
 Attributes = tuple[object, ...]
@@ -115,6 +115,8 @@ def work(node: Node) -> int:
         return 0  # charged by the schema's own figure
     if node.op in REDUCTIONS:
         return node.operands[0].size
+    if node.op in ("sort", "cumsum"):
+        return node.size * max(1, node.shape[int(str(node.attributes[0]))].bit_length())
     return node.size * max(1, len(node.operands) - 1)
 
 
@@ -159,9 +161,10 @@ class Graph:
         cost: int | None = None,
     ) -> Node:
         """The node of this operation. Folded where all operands are constants and every machine folds alike."""
-        self.meter.hold(math.prod(shape))
+        self.meter.step()
+        self.meter.shape(shape)
         if op in FOLDED and all(operand.op == "constant" for operand in operands):
-            if dtype != "float32" or op not in ("sum", "prod"):
+            if dtype != "float32" or op not in ("sum", "prod", "cumsum"):
                 return self._fold(op, operands, dtype, shape, attributes)
         parts = [op, dtype, repr(shape), repr(attributes)]
         head = hashlib.sha256("\x00".join(parts).encode())
@@ -188,7 +191,7 @@ class Graph:
             with np.errstate(over="ignore"):  # a float beyond 32 bits is infinite
                 array = np.asarray(values, NUMPY[dtype])
         except (OverflowError, ValueError) as error:
-            raise Refused("budget", "integers must fit into 32 bits", None) from error
+            raise Refused("budget", "integers must fit into 32 bits", LARGEST) from error
         if shape is not None:
             array = array.reshape(shape)
         self.meter.hold(array.size)

@@ -32,6 +32,47 @@ class SliceValue:
 ELLIPSIS = object()
 
 
+def picks_rows(value: Any, index: Any) -> int | None:
+    """Where in an index an array of integers stands, if it has one number for each axis that it could be for.
+
+    Numpy picks a row for each number; whoever writes ``grid[position]`` means the one cell at that position.
+    """
+    parts = list(index.items) if isinstance(index, Items) and index.kind == "tuple" else [index]
+    arrays = [(number, size) for number, part in enumerate(parts) if (size := _count(part))]
+    if not isinstance(value, Traced) or len(arrays) != 1:
+        return None
+    ((place, size),) = arrays
+    if not all(_is_scalar(part) for number, part in enumerate(parts) if number != place):
+        return None
+    return place if size == len(value.shape) - len(parts) + 1 >= 2 else None
+
+
+def _is_scalar(value: Any) -> bool:
+    return is_number(value) or (isinstance(value, Traced) and value.shape == ())
+
+
+def _count(part: Any) -> int:
+    """How many integers an index has that is an array of them, or a list some of which depend on the state; else 0."""
+    if isinstance(part, Traced):
+        return part.shape[0] if part.dtype == "int32" and len(part.shape) == 1 else 0
+    if isinstance(part, Items) and part.kind == "list" and all(_is_scalar(item) for item in part.items):
+        return len(part.items) if any(isinstance(item, Traced) for item in part.items) else 0
+    return 0
+
+
+def _range_of(size: int) -> str:
+    if size <= 1:
+        return "the only index is 0" if size else "it has no elements"
+    return f"indices go from 0 to {size - 1}"
+
+
+def _fewer(x: Traced) -> str:
+    rank = len(x.shape)
+    if rank == 0:
+        return f"this is one {'truth value' if x.dtype == 'bool' else 'number'}: leave the index out"
+    return f"give {'one index' if rank == 1 else f'at most {rank} indices'}"
+
+
 class Indexing:
     """Subscripts of arrays and tuples."""
 
@@ -67,7 +108,7 @@ class Indexing:
         known = self.numeric.static(index)
         if isinstance(known, int):
             if not -len(items) <= known < len(items):
-                raise Refused("shape", f"index {int(known)} is outside {kind_of(value)}")
+                raise Refused("shape", f"index {int(known)} is outside {kind_of(value)}", _range_of(len(items)))
             return items[known]
         if isinstance(index, Items):
             return self._of_array(self.numeric.stack(value), list(index.items))
@@ -88,7 +129,7 @@ class Indexing:
                 kept += 1
                 continue
             if axis >= len(x.shape):
-                raise Refused("shape", f"too many indices for shape {list(x.shape)}")
+                raise Refused("shape", f"too many indices for shape {list(x.shape)}", _fewer(x))
             size = x.shape[axis]
             if isinstance(part, SliceValue):
                 span, start = self._span(part, size)
@@ -107,7 +148,8 @@ class Indexing:
             axis += 1
         spans.extend((0, size, 1) for size in x.shape[axis:])
         if fresh and traced:
-            raise Refused("shape", "a new axis and a traced index do not go together", "index first, then add the axis")
+            reason = "a new axis and an index that depends on the state do not go together"
+            raise Refused("shape", reason, "index first, then add the axis")
         offsets = [sum(1 for place in fresh if place <= position) for position, _, _ in windows]
         windows = [
             (position - offset, start, size) for (position, start, size), offset in zip(windows, offsets, strict=True)
@@ -142,7 +184,7 @@ class Indexing:
             raise Refused("type", f"{kind_of(known)} is no index")
         if isinstance(known, int):
             if not -size <= known < size:
-                raise Refused("shape", f"index {int(known)} is outside an axis of {size}")
+                raise Refused("shape", f"index {int(known)} is outside an axis of {size}", _range_of(size))
             return int(known) % size
         index = self.numeric.lift(part, "an index")
         if index.dtype == "bool":
@@ -170,12 +212,13 @@ class Indexing:
             start, stop, step = slice(*bounds).indices(size)
             return (start, len(range(start, stop, step)), step), None
         if bounds[2] not in (None, 1):
-            raise Refused("shape", "a window around a traced place has step 1")
+            raise Refused("shape", "a window around a place that depends on the state has step 1", "leave the step out")
         width = self._width(bounds[0], bounds[1])
         if width is None:
             raise Refused(
                 "shape",
-                "a slice with a traced bound needs a known width, as grid[i - 2 : i + 3] has; clipped bounds have none",
+                "a slice whose bound depends on the state needs a known width, as grid[i - 2 : i + 3] has; "
+                "clipped bounds have none",
                 "leave out max and min: cells outside the grid count as nothing. Or use jax.lax.dynamic_slice",
             )
         numeric.meter.hold(width)

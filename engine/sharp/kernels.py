@@ -117,6 +117,15 @@ def _locate(name: str) -> Kernel:
     return kernel
 
 
+def _along(name: str) -> Kernel:
+    def kernel(xp: Any, attributes: Any, x: Any) -> Any:
+        (axis,) = attributes
+        more = {"dtype": x.dtype} if name == "cumsum" else {}
+        return getattr(xp, name)(x, axis=axis, **more)
+
+    return kernel
+
+
 def _direct(name: str) -> Kernel:
     return lambda xp, attributes, *operands: getattr(xp, name)(*operands)
 
@@ -173,6 +182,8 @@ KERNELS: dict[str, Kernel] = {
     "reduce_min": _reduce("min"),
     "argmax": _locate("argmax"),
     "argmin": _locate("argmin"),
+    "sort": _along("sort"),
+    "cumsum": _along("cumsum"),
 }
 """Every operation but ``input``, ``constant`` and ``helper``, which the evaluator supplies."""
 

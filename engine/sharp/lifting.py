@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.sharp.graph import Node, scalar_of
-from engine.sharp.limits import INT_MAX, INT_MIN, Meter
-from engine.sharp.refusals import Refused
+from engine.sharp.graph import Node, scalar_of, topological
+from engine.sharp.hints import listed
+from engine.sharp.limits import INT_MAX, INT_MIN, LARGEST, Meter
+from engine.sharp.refusals import Mismatch, Refused
 from engine.sharp.shaping import Shaping
 from engine.sharp.values import Items, StateValue, Static, Traced, Unusable, kind_of
 
@@ -30,7 +31,7 @@ def is_number(value: Any) -> bool:
 def checked(value: Any) -> Any:
     """A known number, refused if an integer leaves 32 bits."""
     if isinstance(value, int) and not isinstance(value, bool) and not INT_MIN <= value <= INT_MAX:
-        raise Refused("budget", "integers must fit into 32 bits")
+        raise Refused("budget", "integers must fit into 32 bits", LARGEST)
     if isinstance(value, complex) or (isinstance(value, float) and math.isnan(value)):
         raise Refused("type", "this computes something that is no number")
     return value
@@ -42,6 +43,8 @@ class Lifting:
     def __init__(self, shaping: Shaping, meter: Meter) -> None:
         self.nodes = shaping
         self.meter = meter
+        self.rows: dict[bytes, str] = {}
+        """By digest, what ``grid[position]`` has picked, and how the one cell is picked that was probably meant."""
 
     # --- from values to nodes ----------------------------------------------------------------------------------------
 
@@ -55,10 +58,10 @@ class Lifting:
         if isinstance(value, Items):
             return self.stack(value)
         if isinstance(value, Unusable):
-            raise Refused("name", value.reason, value.suggestion)
+            raise value.refused()
         if isinstance(value, StateValue):
-            members = ", ".join(list(value.group.members)[:6])
-            raise Refused("type", f"{what} is needed, not {kind_of(value)}", f"name one of its fields: {members}, …")
+            advice = f"name one of its fields: {listed(value.members, 6)}"
+            raise Refused("type", f"{what} is needed, not {kind_of(value)}", advice)
         raise Refused("type", f"{what} is needed, not {kind_of(value)}")
 
     def stack(self, items: Items) -> Traced:
@@ -72,6 +75,7 @@ class Lifting:
         if items.depth > MAX_NESTED_ITEMS:
             raise Refused("budget", f"tuples nested deeper than {MAX_NESTED_ITEMS}")
         self.meter.hold(items.total)
+        self.meter.step(items.total // 8)
         known = self._known_array(items)
         if known is not None:
             return Traced(known)
@@ -127,6 +131,15 @@ class Lifting:
             )
         raise Refused("type", f"{what} must be an integer, not {kind_of(known)}", suggestion)
 
+    # --- rows that were meant as cells -------------------------------------------------------------------------------
+
+    def rows_of(self, *values: Traced) -> str | None:
+        """How a cell is picked, if values rest on rows that were picked by the parts of a position."""
+        if not self.rows:
+            return None
+        found = (self.rows.get(node.digest) for node in topological(value.node for value in values))
+        return next((advice for advice in found if advice is not None), None)
+
     # --- windows -----------------------------------------------------------------------------------------------------
 
     def mask_of(self, x: Traced) -> Node:
@@ -151,8 +164,7 @@ class Lifting:
         try:
             shape = np.broadcast_shapes(*(x.shape for x in values))
         except ValueError:
-            listed = " and ".join(str(list(x.shape)) for x in values)
-            raise Refused("shape", f"arrays of shape {listed} do not fit together") from None
+            raise Mismatch([x.shape for x in values], self.rows_of(*values)) from None
         self.meter.hold(math.prod(shape))
         return tuple(self.nodes.broadcast(x.node, shape) for x in values), shape
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 from attrs import define, field, frozen
 
 from engine.sharp.refusals import Refused
@@ -25,8 +28,12 @@ class Limits:
     archive_work: int = 20_000_000
 
 
+MAX_RANK = 16
 INT_MIN = -(2**31)
 INT_MAX = 2**31 - 1
+LARGEST = f"the largest is {INT_MAX:,}"
+
+WHOLE_ARRAYS = "functions of whole arrays, such as (grid == x).any()"
 
 MEANINGS = {
     "source_bytes": "bytes of source",
@@ -92,6 +99,14 @@ class Meter:
         if self.volume > self.limits.volume:
             raise self._over("volume", self._volume_by_line)
 
+    def shape(self, shape: Sequence[int]) -> None:
+        """A value of ``shape`` is made; an empty one has no elements, but axes all the same."""
+        if len(shape) > MAX_RANK:
+            raise Refused("budget", f"an array of {len(shape)} axes is over the budget of {MAX_RANK}")
+        for size in shape:
+            self.fit(size)
+        self.hold(math.prod(shape))
+
     def fit(self, elements: int) -> None:
         """A value has ``elements`` elements."""
         if elements > self.limits.elements:
@@ -101,4 +116,4 @@ class Meter:
         line, _ = max(by_line.items(), key=lambda item: (item[1], -item[0]))
         allowed = getattr(self.limits, name)
         reason = f"over the budget of {allowed:,} {MEANINGS[name]}; the costliest line is {line}"
-        return Refused("budget", reason, "use whole-array functions, or fewer and shorter loops", line, 1)
+        return Refused("budget", reason, f"use {WHOLE_ARRAYS}, or fewer and shorter loops", line, 1)

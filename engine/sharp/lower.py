@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, ClassVar
 
 from attrs import define, frozen
 
 from engine.sharp.editions import Edition
+from engine.sharp.forms import SHARP, Form
+from engine.sharp.functions import available
 from engine.sharp.graph import Graph, Node, scalar_of
 from engine.sharp.indexing import Indexing
 from engine.sharp.lifting import is_number
 from engine.sharp.limits import Meter
 from engine.sharp.numeric import Numeric
 from engine.sharp.refusals import Refused
-from engine.sharp.scope import BASES, TYPING, UNSET, Env, protected, world_scope
+from engine.sharp.scope import TYPING, UNSET, Env, protected, world_scope
 from engine.sharp.shaping import Shaping
 from engine.sharp.statements import Statements
+from engine.sharp.tables import METHODS
 from engine.sharp.values import Items, LocalFunction, SelfValue, StateValue, Traced, Unusable, kind_of
 from engine.worlds.schema import Schema
 
@@ -42,17 +45,22 @@ class _Frames:
 class Compiler(Statements):
     """Compiles one class against one world's schema. Not reusable."""
 
+    form: ClassVar[Form] = SHARP
+    numeric_type: ClassVar[type[Numeric]] = Numeric
+    indexing_type: ClassVar[type[Indexing]] = Indexing
+
     def __init__(self, schema: Schema, edition: Edition) -> None:
         self.schema = schema
         self.edition = edition
         self.scope = world_scope(schema, edition)
-        self.guarded = protected(schema)
+        self.array_methods = available(METHODS, edition)
+        self.guarded = protected(schema, self.form)
         self.meter = Meter(edition.limits)
         self.nodes = Shaping(Graph(self.meter))
-        self.numeric = Numeric(self.nodes, self.meter)
+        self.numeric = self.numeric_type(self.nodes, self.meter)
         self.warnings: list[str] = []
         self.normalisations: list[str] = []
-        self.indexing = Indexing(self.numeric, self.warn)
+        self.indexing = self.indexing_type(self.numeric, self.warn)
         self.class_name = ""
         self.class_values: dict[str, Any] = {}
         self.methods: dict[str, ast.FunctionDef] = {}
@@ -93,7 +101,7 @@ class Compiler(Statements):
             elif node.module == "jax":
                 fine = (alias.name, bound) in (("numpy", "jnp"), ("lax", "lax"))
             else:
-                known = {*self.schema.enums, *self.schema.constants, *self.schema.helpers, *BASES}
+                known = {*self.schema.enums, *self.schema.constants, *self.schema.helpers, *self.form.spellings}
                 fine = alias.name in known and bound == alias.name
             if not fine:
                 module = getattr(node, "module", None)
@@ -107,6 +115,15 @@ class Compiler(Statements):
                     "grammar", f"import of {name} is not part of the language", hint, node.lineno, node.col_offset + 1
                 )
         self.note("imports dropped")
+
+    def check_class_name(self, name: str) -> None:
+        """Refuse a class name that means something else."""
+        if name in self.scope or name in self.guarded:
+            raise Refused(
+                "grammar",
+                f"{name} has a meaning already, so no {self.form.named} can be called so",
+                "choose another name",
+            )
 
     # --- calls -------------------------------------------------------------------------------------------------------
 
@@ -151,14 +168,15 @@ class Compiler(Statements):
         finally:
             self.calls.pop()
             self.env = before
-        value = self._result(env)
+        value = self.result_of(definition, env)
         if isinstance(value, Unusable):
-            raise Refused("type", f"{name}: {value.reason}", value.suggestion)
+            raise Refused("type", f"{name}: {value.reason}", value.returned or value.suggestion)
         if isinstance(value, LocalFunction):
             raise Refused("grammar", "a function cannot be returned")
         return value
 
-    def _result(self, env: Env) -> Any:
+    def result_of(self, definition: ast.FunctionDef, env: Env) -> Any:
+        """What a function has returned at its end; None in lanes that returned nothing."""
         if env.returned is False or env.result is UNSET:
             return None
         if env.returned is True:
@@ -248,12 +266,14 @@ class Compiler(Statements):
 
     def condition(self, source: ast.FunctionDef | ast.Lambda, what: str) -> Node:
         """The boolean scalar that a success method or a condition computes."""
-        signature = self.signature(source.args, what)
         states = [StateValue("state", self.schema.state, ()), StateValue("previous", self.schema.state, ())]
-        arguments: list[Any] = [SelfValue()] if signature.has_self else []
-        arguments.extend(states[: signature.states])
-        self.meter.line = source.lineno
+        if self.edition.has(2):
+            self.meter.line = source.lineno
         try:
+            signature = self.signature(source.args, what)
+            arguments: list[Any] = [SelfValue()] if signature.has_self else []
+            arguments.extend(states[: signature.states])
+            self.meter.line = source.lineno
             definition = self.as_method(source, what) if isinstance(source, ast.Lambda) else source
             return self.output(self._inline(definition, arguments, {}, self.module), what)
         except Refused as refused:
@@ -264,7 +284,8 @@ class Compiler(Statements):
         advice = "return a comparison, such as state.x >= 1"
         if isinstance(value, Traced):
             if value.shape != ():
-                raise Refused("output", f"{what} returns {kind_of(value)}, not one truth value", "add .any() or .all()")
+                hint = self.numeric.rows_of(value) or "add .any() or .all()"
+                raise Refused("output", f"{what} returns {kind_of(value)}, not one truth value", hint)
             if (
                 value.dtype == "int32"
                 and value.node.bounds is not None
@@ -280,7 +301,11 @@ class Compiler(Statements):
             raise Refused("output", f"{what} returns {kind_of(value)}, not a truth value", advice)
         known = scalar_of(node)
         if known is not None:
-            hint = None if value is not None else "does every path return a value?"
+            hint = "compare a field of state, or leave the pair out"
+            if self.form.method is not None and what == self.form.method.name:
+                hint = "compare a field of state, or of state with previous"
+            if value is None:
+                hint = f"does every path return a value? {hint}"
             raise Refused("output", f"{what} is always {bool(known)}: it does not depend on the state", hint)
         return node
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import json
 import re
+import warnings
 
 from attrs import frozen
 
 from engine.sharp.limits import Limits
 from engine.sharp.refusals import Refused
 
-_FENCE = re.compile(r"^[ ]{0,3}(`{3,}|~{3,})[ \t]*([A-Za-z0-9_+-]*)[ \t]*$")
+_FENCE = re.compile(r"^[ ]{0,3}(`{3,}|~{3,})[ \t]*([A-Za-z0-9_+-]*)$")
 
 _CLASS = re.compile(r"\s*class\s+\w+\s*[:(]")
 
@@ -68,7 +69,9 @@ def _unquoted(text: str) -> str:
         content = json.loads(body)
     except (ValueError, RecursionError):
         try:
-            tree = ast.parse(body, "", mode="eval").body
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = ast.parse(body, "", mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return text
         content = tree.value if isinstance(tree, ast.Constant) else None
@@ -81,7 +84,7 @@ def _block(text: str) -> str:
     outside: list[str] = []
     fence: str | None = None
     for line in text.split("\n"):
-        match = _FENCE.match(line)
+        match = _FENCE.match(line.rstrip(" \t"))
         if fence is None and match:
             fence = match.group(1)
             blocks.append([])

@@ -10,10 +10,19 @@ from engine.sharp.graph import Node
 from engine.sharp.lifting import is_number
 from engine.sharp.operators import Operators
 from engine.sharp.refusals import Refused
-from engine.sharp.values import Items, Traced, Unusable, kind_of
+from engine.sharp.values import Items, Traced, Unusable, either, kind_of
 
 MERGE_STEPS = 3
 """Merging two items costs about as much as evaluating this many expressions."""
+
+
+def start_hint(value: Any) -> str:
+    """What a name starts with instead of None, so that it can become ``value``."""
+    if isinstance(value, (int, float)) or (isinstance(value, Traced) and value.shape == ()):
+        return "instead of None, start with a number that no value has, such as -1"
+    if isinstance(value, Items) and 1 <= len(value.items) <= 4 and value.kind == "tuple":
+        return f"instead of None, start with ({', '.join(['-1'] * len(value.items))}), or what no value has"
+    return "give it a value on every path"
 
 
 class Numeric(Operators):
@@ -32,15 +41,12 @@ class Numeric(Operators):
             return bool(value.items)
         if isinstance(value, Traced):
             if value.node.size != 1:
-                raise Refused(
-                    "shape",
-                    f"{kind_of(value)} has no single truth value",
-                    "add .any() or .all(), and use & and | between arrays",
-                )
+                advice = self.rows_of(value) or "add .any() or .all(), and use & and | between arrays"
+                raise Refused("shape", f"{kind_of(value)} has no single truth value", advice)
             node = self.nodes.cast(self.fill(value, 0), "bool")
             return self.nodes.reshape(node, ())
         if isinstance(value, Unusable):
-            raise Refused("name", value.reason, value.suggestion)
+            raise value.refused()
         raise Refused("type", f"{kind_of(value)} has no truth value here")
 
     def as_value(self, truth: bool | Node) -> Any:
@@ -110,12 +116,13 @@ class Numeric(Operators):
                 isinstance(value, bool) or (value.dtype, value.shape) == ("bool", ())
             ):
                 return self.where(Traced(test), False if yes is None else yes, False if no is None else no)
-            return Unusable(f"this is None or {kind_of(value)}, depending on the state", "return a value on every path")
+            return Unusable(either(None, value), start_hint(value), returned="return a value on every path")
         numeric = (Traced, bool, int, float)
         if isinstance(yes, numeric) and isinstance(no, numeric):
             a, b = self.lift(yes), self.lift(no)
             if a.shape != b.shape:
-                return Unusable(f"this has shape {list(a.shape)} or {list(b.shape)}, depending on the state")
+                reason = f"this has shape {list(a.shape)} or {list(b.shape)}, depending on the state"
+                return Unusable(reason, "make it one shape on both paths, such as with .any() or an index", "shape")
             return self.where(Traced(test), a, b)
         if isinstance(yes, Items) and isinstance(no, Items) and len(yes.items) == len(no.items):
             if yes.present is None and no.present is None and yes.kind == no.kind:
@@ -129,9 +136,7 @@ class Numeric(Operators):
             a, b = self.lift(yes), self.lift(no)
             if a.shape == b.shape:
                 return self.where(Traced(test), a, b)
-        return Unusable(
-            f"this is {kind_of(yes)} or {kind_of(no)}, depending on the state", "use values of one kind on both paths"
-        )
+        return Unusable(either(yes, no), "use values of one kind on both paths")
 
     # --- reductions --------------------------------------------------------------------------------------------------
 

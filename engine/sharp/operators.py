@@ -93,6 +93,7 @@ class Operators(Lifting):
     def _items_equal(self, op: str, a: Items, b: Items) -> Any:
         left, right = self.fixed(a), self.fixed(b)
         self.meter.hold(len(left))
+        self.meter.step(len(left))
         if len(left) != len(right):
             return op == "!="
         tests = [self.truth(self.binary("==", x, y)) for x, y in zip(left, right, strict=True)]

@@ -15,7 +15,7 @@ from engine.sharp.lower import Compiler
 from engine.sharp.names import check_names
 from engine.sharp.normalise import normalise
 from engine.sharp.outline import read_class, read_module
-from engine.sharp.refusals import Refused
+from engine.sharp.refusals import Refused, settled
 from engine.worlds.schema import Schema
 from ledger.vocabulary.vet import Refusal, Requirement
 
@@ -79,20 +79,12 @@ class _Identified:
 
 @lru_cache(maxsize=CACHED_PROGRAMS)
 def _parse(text: str, key: _Identified, edition: Edition) -> CompiledProgram | Refusal:
-    try:
-        return _compiled(text, key.schema, edition)
-    except Refused as refused:
-        return refused.refusal()
+    return settled(lambda: _compiled(text, key.schema, edition), edition)
 
 
 def _compiled(text: str, schema: Schema, edition: Edition) -> CompiledProgram:
-    normalised = normalise(text, edition.limits)
-    if not normalised.source:
-        raise Refused("syntax", "the text is empty", "write one class with a success method")
-    tree = parse(normalised.source, edition.limits)
     compiler = Compiler(schema, edition)
-    for step in normalised.steps:
-        compiler.note(step)
+    source, tree = read_source(compiler, text)
     definition = read_module(compiler, tree)
     pairs = read_class(compiler, definition)
     success = compiler.condition(compiler.methods["success"], "success")
@@ -105,29 +97,53 @@ def _compiled(text: str, schema: Schema, edition: Edition) -> CompiledProgram:
     description = ast.get_docstring(definition) or ""
     if not description:
         compiler.warn("the class has no docstring, so the skill has no description")
-    meter = compiler.meter
     return CompiledProgram(
         name=definition.name,
         description=description,
-        source=normalised.source,
-        source_hash=_hash(edition, "source", canonical(tree)),
+        source=source,
+        source_hash=hash_of(edition, "source", canonical(tree)),
         meaning=meaning_of(success, edition),
         requires=requires,
-        requires_meaning=_hash(edition, "requires", *(f"{item.meaning}>{item.prerequisite}" for item in requires)),
+        requires_meaning=hash_of(edition, "requires", *(f"{item.meaning}>{item.prerequisite}" for item in requires)),
         normalisations=tuple(compiler.normalisations),
         warnings=tuple(compiler.warnings),
         success=success,
         conditions=tuple(conditions),
-        used=Used(
-            len(text.encode("utf-8", "surrogatepass")), meter.iterations, meter.steps, meter.operations, meter.work
-        ),
+        used=used_by(compiler, text),
     )
+
+
+def read_source(compiler: Compiler, text: str) -> tuple[str, ast.Module]:
+    """The source inside a text and its tree, in the grammar and within the budgets; the compiler notes what went.
+
+    Raises:
+        Refused: if there is none.
+    """
+    limits, form = compiler.edition.limits, compiler.form
+    normalised = normalise(text, limits)
+    if not normalised.source:
+        raise Refused("syntax", "the text is empty", f"write {form.least}")
+    try:
+        tree = parse(normalised.source, limits)
+    except Refused as refused:
+        raise form.retold(refused) from None
+    for step in normalised.steps:
+        compiler.note(step)
+    return normalised.source, tree
+
+
+def used_by(compiler: Compiler, text: str) -> Used:
+    """What a compilation has used."""
+    meter = compiler.meter
+    size = len(text.encode("utf-8", "surrogatepass"))
+    return Used(size, meter.iterations, meter.steps, meter.operations, meter.work)
 
 
 def meaning_of(node: Node, edition: Edition) -> str:
     """The hash of a condition's meaning: of its canonical graph, under an edition of the language."""
-    return _hash(edition, "meaning", node.digest.hex())
+    return hash_of(edition, "meaning", node.digest.hex())
 
 
-def _hash(edition: Edition, *parts: str) -> str:
+def hash_of(edition: Edition, *parts: str) -> str:
+    """SHA-256 of parts under an edition of the language, in hexadecimal."""
     return hashlib.sha256("\n".join((edition.label, *parts)).encode("utf-8", "surrogatepass")).hexdigest()

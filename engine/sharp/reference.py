@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 
 from engine.sharp.editions import LATEST, Edition
+from engine.sharp.forms import SHARP, Form
 from engine.sharp.functions import CONSTANTS, DTYPES, Function, available, usage
-from engine.sharp.grammar import EXPRESSIONS, REFUSED, STATEMENTS
+from engine.sharp.grammar import EXPRESSIONS, REFUSED, STATEMENTS, meanings
 from engine.sharp.limits import MEANINGS
 from engine.sharp.tables import BUILTINS, JNP, LAX, LINALG, METHODS
 from engine.worlds.schema import Constant, Field, Group, Helper, Schema
@@ -30,7 +32,7 @@ class FireBricks(Sharp):
     requires = [(has_clay, "DigClay"), (beside_kiln, "WalkToKiln")]
 ```'''
 
-RULES = (
+_OF_A_SKILL = (
     "One program is one class. Its name is the skill's name, its docstring the description.",
     "`success(self, state, previous)` says whether the skill has just been achieved: one truth value that depends "
     "on the state. `state` is the current state, `previous` the one a step before, of the same episode. Compare "
@@ -42,6 +44,9 @@ RULES = (
     "Programs are parsed and compiled, never executed. `if`, `and`, `or`, `not`, chained comparisons, `any`, "
     "`all`, `min`, `max`, `sum` and early `return` work on values of the state as they do in Python. A path "
     "without `return` gives False.",
+)
+
+_COMMON = (
     "Loops and comprehensions run over static ranges, tuples, arrays, enums, `zip` and `enumerate` of those. "
     "`break`, `continue` and the `if` of a comprehension may depend on the state; how often a loop runs may not.",
     "Arithmetic is Python's: `True + True` is 2 (arrays of truth values included), `/` is true division, `//` and "
@@ -61,6 +66,22 @@ RULES = (
     "long as its length does not depend on the state.",
     "Helper methods are called as `self.helper(state)`; they may call each other, without recursion.",
 )
+"""Rules that hold for policies, too."""
+
+_ADDED: dict[int, tuple[str, ...]] = {
+    2: (
+        "A list that grows by `append` can grow by `extend`, too. `sorted` and `jnp.sort` put what lies outside the "
+        "grid last; `where=` leaves elements out of a reduction.",
+        "Brackets nest at most 60 deep, helpers call helpers at most 16 deep, arrays have at most 16 axes, and an "
+        "integer that depends on the state is raised to known powers from 0 to 8 only.",
+    ),
+}
+"""Rules that came with an edition."""
+
+
+def common_rules(edition: Edition) -> tuple[str, ...]:
+    """The rules that hold for skills and policies."""
+    return _COMMON + tuple(rule for since, added in _ADDED.items() if edition.has(since) for rule in added)
 
 
 def language_page(schema: Schema, edition: Edition = LATEST) -> str:
@@ -79,15 +100,25 @@ def language_core(edition: Edition = LATEST) -> str:
         "",
         "## Rules",
         "",
-        *(f"- {rule}" for rule in RULES),
+        *(f"- {rule}" for rule in (*_OF_A_SKILL, *common_rules(edition))),
         "",
+        *tables(edition),
+    ]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def tables(edition: Edition, form: Form = SHARP) -> list[str]:
+    """What the tables of the language say: statements, expressions, functions, what is refused, and budgets."""
+    expressions = {kind: text for kind, text in EXPRESSIONS.items() if form is SHARP or kind is not ast.Lambda}
+    refused = {(reason, form.advice(advice) if advice else None) for reason, advice in REFUSED.values()}
+    return [
         "## Statements",
         "",
-        *(f"- {meaning}" for meaning in _unique(STATEMENTS)),
+        *(f"- {meaning}" for meaning in meanings(STATEMENTS, edition)),
         "",
         "## Expressions",
         "",
-        *(f"- {meaning}" for meaning in _unique(EXPRESSIONS)),
+        *(f"- {meaning}" for meaning in meanings(expressions, edition)),
         "",
         "## Functions",
         "",
@@ -108,19 +139,20 @@ def language_core(edition: Edition = LATEST) -> str:
         "",
         "## Not part of the language",
         "",
-        *(f"- {reason}{f': {advice}' if advice else ''}" for reason, advice in sorted(set(REFUSED.values()), key=str)),
+        *(f"- {reason}{f': {advice}' if advice else ''}" for reason, advice in sorted(refused, key=str)),
         "",
         "## Budgets",
         "",
-        *_budgets(edition),
+        *budgets(edition, form),
         "",
         "Integers must fit into 32 bits. Whatever is over a budget is refused, and the costliest line is named.",
     ]  # fmt: skip
-    return "\n".join(lines) + "\n"
 
 
-def _budgets(edition: Edition) -> list[str]:
-    counted = ((getattr(edition.limits, name), meaning) for name, meaning in MEANINGS.items())
+def budgets(edition: Edition, form: Form = SHARP) -> list[str]:
+    """The budgets of one text."""
+    named = {name: meaning for name, meaning in MEANINGS.items() if form is SHARP or name != "archive_work"}
+    counted = ((getattr(edition.limits, name), meaning) for name, meaning in named.items())
     return [f"- {allowed:,} {meaning}" for allowed, meaning in counted if allowed is not None]
 
 
@@ -140,10 +172,6 @@ def world_names(schema: Schema) -> str:
         lines += ["", "## Helper functions", ""]
         lines += [f"- {_helper(name, helper)}" for name, helper in schema.helpers.items()]
     return "\n".join(lines) + "\n"
-
-
-def _unique(table: Mapping[type, str]) -> list[str]:
-    return list(dict.fromkeys(table.values()))
 
 
 def _functions(table: Mapping[str, Function], skip_first: bool = False) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from attrs import define, field
 
 from engine.sharp.editions import Edition
+from engine.sharp.forms import SHARP, Form
 from engine.sharp.functions import CONSTANTS, DTYPES, Table, available
 from engine.sharp.graph import Node
 from engine.sharp.tables import BUILTINS, JNP, LAX, LINALG, METHODS
@@ -20,8 +21,7 @@ MODULES: dict[str, tuple[Table, tuple[str, ...]]] = {
     "jax.lax": (LAX, ()),
 }
 ROOTS = {"jnp": "jnp", "jax": "jax", "lax": "jax.lax"}
-ARRAY_ATTRIBUTES = ("shape", "ndim", "size", "T", "astype", *sorted(METHODS))
-BASES = ("Sharp", "SHARP")
+ARRAY_ATTRIBUTES = ("shape", "ndim", "size", "T", "astype")
 TYPING = frozenset(
     {"Any", "Tuple", "List", "Optional", "Union", "Callable", "Sequence", "annotations", "Final", "ClassVar"}
 )
@@ -39,9 +39,9 @@ def world_scope(schema: Schema, edition: Edition) -> dict[str, Any]:
     return scope
 
 
-def protected(schema: Schema) -> frozenset[str]:
-    """Names that no program may give another meaning."""
-    return frozenset({*schema.enums, *schema.constants, *schema.helpers, *ROOTS, *BASES})
+def protected(schema: Schema, form: Form = SHARP) -> frozenset[str]:
+    """Names that no text of a form may give another meaning."""
+    return frozenset({*schema.enums, *schema.constants, *schema.helpers, *ROOTS, *form.spellings})
 
 
 def field_paths(group: Group, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Field]:
@@ -57,7 +57,9 @@ def field_paths(group: Group, path: tuple[str, ...] = ()) -> dict[tuple[str, ...
 
 def attribute_names(schema: Schema, edition: Edition) -> frozenset[str]:
     """Every attribute that any value of this world has."""
-    names = {"value", "append", "at", "dtype", "shape", "ndim", "size", "T", "astype", *DTYPES, *CONSTANTS}
+    names = {"value", "append", "at", "dtype", *ARRAY_ATTRIBUTES, *DTYPES, *CONSTANTS}
+    if edition.has(2):
+        names.add("extend")
     for functions in (METHODS, JNP, LAX, LINALG):
         names.update(available(functions, edition))
     names.update(name for _, inner in MODULES.values() for name in inner)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from engine.sharp.array_functions import dtype_of, shape_of, spread
@@ -31,7 +32,15 @@ def _concatenate(c: Compiler, arrays: Any, axis: Any = 0) -> Any:
     parts = c.numeric.promoted(*(c.numeric.lift(item) for item in c.numeric.fixed(c.elements(arrays))))
     if not parts or not parts[0].shape:
         raise Refused("shape", "concatenate joins arrays, not scalars", "use jnp.array([...])")
-    place = c.numeric.one_axis(parts[0], axis)
+    return concatenated(c, parts, c.numeric.one_axis(parts[0], axis))
+
+
+def concatenated(c: Compiler, parts: Sequence[Traced], place: int) -> Traced:
+    """Arrays of one dtype joined along an axis, masks too.
+
+    Raises:
+        Refused: if they differ in another axis.
+    """
     rest = {part.shape[:place] + part.shape[place + 1 :] for part in parts}
     if len(rest) > 1 or len({len(part.shape) for part in parts}) > 1:
         raise Refused("shape", "concatenate joins arrays that agree in all other axes")
@@ -45,7 +54,7 @@ def _concatenate(c: Compiler, arrays: Any, axis: Any = 0) -> Any:
 @table(JNP, "isin")
 def _isin(c: Compiler, element: Any, test_elements: Any) -> Any:
     candidates = c.numeric.lift(test_elements)
-    flat = _reshaped(c, candidates, (candidates.node.size,))
+    flat = reshaped(c, candidates, (candidates.node.size,))
     result: Any = None
     value = c.numeric.lift(element)
     for item in c.elements(flat).items:
@@ -66,7 +75,7 @@ def _array_equal(c: Compiler, a1: Any, a2: Any) -> Any:
 @table(METHODS, "squeeze")
 def _squeeze(c: Compiler, a: Any) -> Any:
     value = c.numeric.lift(a)
-    return _reshaped(c, value, tuple(size for size in value.shape if size != 1))
+    return reshaped(c, value, tuple(size for size in value.shape if size != 1))
 
 
 @table(JNP, "expand_dims")
@@ -78,7 +87,7 @@ def _expand_dims(c: Compiler, a: Any, axis: Any) -> Any:
         raise Refused("shape", f"axis {place} does not exist")
     shape = list(value.shape)
     shape.insert(place % rank, 1)
-    return _reshaped(c, value, tuple(shape))
+    return reshaped(c, value, tuple(shape))
 
 
 @table(JNP, "reshape")
@@ -98,14 +107,14 @@ def _reshape_method(c: Compiler, a: Any, *shape: Any) -> Any:
             sizes[sizes.index(-1)] = value.node.size // rest
     if any(size < 0 for size in sizes) or math.prod(sizes) != value.node.size:
         raise Refused("shape", f"shape {list(value.shape)} cannot be reshaped to {sizes}")
-    return _reshaped(c, value, tuple(sizes))
+    return reshaped(c, value, tuple(sizes))
 
 
 @table(JNP, "ravel")
 @table(METHODS, "ravel", "flatten")
 def _ravel(c: Compiler, a: Any) -> Any:
     value = c.numeric.lift(a)
-    return _reshaped(c, value, (value.node.size,))
+    return reshaped(c, value, (value.node.size,))
 
 
 @table(JNP, "transpose")
@@ -131,7 +140,8 @@ def _take(c: Compiler, a: Any, indices: Any, axis: Any = None) -> Any:
     return c.indexing.subscript(value, Items([c.whole_axis()] * place + [indices]))
 
 
-def _reshaped(c: Compiler, x: Traced, shape: tuple[int, ...]) -> Traced:
+def reshaped(c: Compiler, x: Traced, shape: tuple[int, ...]) -> Traced:
+    """Elements in row-major order as another shape, the mask with them."""
     return Traced(c.nodes.reshape(x.node, shape), None if x.mask is None else c.nodes.reshape(x.mask, shape))
 
 
@@ -154,7 +164,7 @@ def _item(c: Compiler, x: Any) -> Any:
     value = c.numeric.lift(x)
     if value.node.size != 1:
         raise Refused("shape", f".item() needs one element, not {kind_of(value)}")
-    return _reshaped(c, value, ())
+    return reshaped(c, value, ())
 
 
 @table(METHODS, "round")

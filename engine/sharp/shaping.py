@@ -15,6 +15,25 @@ Span = int | tuple[int, int, int]
 """Of one axis: a position (the axis goes), or ``(start, count, step)``."""
 
 
+def _composed(inner: Sequence[Span], outer: Sequence[Span]) -> list[Span]:
+    """The spans of a slice of a slice."""
+    found = list(inner)
+    places = [axis for axis, span in enumerate(inner) if not isinstance(span, int)]
+    for axis, span in zip(places, outer, strict=True):
+        start, _, step = inner[axis]  # type: ignore[misc]
+        found[axis] = (
+            start + span * step if isinstance(span, int) else (start + span[0] * step, span[1], span[2] * step)
+        )
+    return found
+
+
+def _tidy(span: Span) -> Span:
+    if isinstance(span, int):
+        return span
+    start, count, step = span
+    return (start, count, step) if count > 1 else (start if count else 0, count, 1)
+
+
 class Shaping(Algebra):
     """Constructors of shape operations and reductions."""
 
@@ -39,47 +58,33 @@ class Shaping(Algebra):
         return self.graph.make("transpose", (x,), x.dtype, shape, (axes,), x.bounds)
 
     def slice(self, x: Node, spans: Sequence[Span]) -> Node:
-        """Static positions and spans, one per axis of ``x``; a slice of a slice is one slice."""
-        if x.op == "slice":
-            inner = list(x.attributes[0])  # type: ignore[call-overload]
-            places = [axis for axis, span in enumerate(inner) if not isinstance(span, int)]
-            for axis, span in zip(places, spans, strict=True):
-                start, _, step = inner[axis]
-                if isinstance(span, int):
-                    inner[axis] = start + span * step
-                else:
-                    inner[axis] = (start + span[0] * step, span[1], span[2] * step)
-            return self.slice(x.operands[0], inner)
-        tidy: list[Span] = []
-        for span in spans:
-            if isinstance(span, int):
-                tidy.append(span)
-            else:
-                start, count, step = span
-                tidy.append((start, count, step) if count > 1 else (start if count else 0, count, 1))
-        shape = tuple(span[1] for span in tidy if not isinstance(span, int))
-        if tidy == [(0, size, 1) for size in x.shape]:
+        """Static positions and spans, one per axis of ``x``; a slice of a slice is one slice.
+
+        A position along the axis of a concatenation lies in one part of it, however deep concatenations are nested.
+        """
+        while True:
+            if x.op == "slice":
+                x, spans = x.operands[0], _composed(x.attributes[0], spans)  # type: ignore[arg-type]
+            tidy = [_tidy(span) for span in spans]
+            if not tidy:
+                return x
+            place = tidy[0]
+            if x.op != "concat" or x.attributes[0] != 0 or not isinstance(place, int):
+                return self._sliced(x, tidy)
+            for part in x.operands:
+                if place < part.shape[0]:
+                    break
+                place -= part.shape[0]
+            stacked = part.op == "reshape" and part.shape == (1, *part.operands[0].shape)
+            x, spans = (part.operands[0], tidy[1:]) if stacked else (part, [place, *tidy[1:]])
+
+    def _sliced(self, x: Node, spans: list[Span]) -> Node:
+        shape = tuple(span[1] for span in spans if not isinstance(span, int))
+        if spans == [(0, size, 1) for size in x.shape]:
             return x
         if x.op == "broadcast" and x.operands[0].shape == ():
             return self.broadcast(x.operands[0], shape)
-        if x.op == "concat" and isinstance(tidy[0], int):
-            return self._from_part(x, tidy)
-        return self.graph.make("slice", (x,), x.dtype, shape, (tuple(tidy),), x.bounds)
-
-    def _from_part(self, x: Node, spans: list[Span]) -> Node:
-        """A position along the axis of concatenation lies in one part."""
-        place = spans[0]
-        assert isinstance(place, int)
-        if x.attributes[0] != 0:
-            shape = tuple(span[1] for span in spans if not isinstance(span, int))
-            return self.graph.make("slice", (x,), x.dtype, shape, (tuple(spans),), x.bounds)
-        for part in x.operands:
-            if place < part.shape[0]:
-                if part.op == "reshape" and part.shape == (1, *part.operands[0].shape):
-                    return self.slice(part.operands[0], spans[1:]) if len(spans) > 1 else part.operands[0]
-                return self.slice(part, [place, *spans[1:]])
-            place -= part.shape[0]
-        raise AssertionError("positions are checked before")
+        return self.graph.make("slice", (x,), x.dtype, shape, (tuple(spans),), x.bounds)
 
     def gather(self, x: Node, axes: tuple[int, ...], indices: tuple[Node, ...]) -> Node:
         """Elements at traced positions along ``axes``; indices are int32, of one shape, and inside the axes."""
@@ -163,6 +168,16 @@ class Shaping(Algebra):
             (axis,),
             (0, size - 1),
         )
+
+    def along(self, op: str, x: Node, axis: int) -> Node:
+        """``sort`` or ``cumsum`` along one axis, which stays."""
+        bounds = x.bounds
+        if op == "cumsum" and bounds is not None:
+            count = x.shape[axis]
+            bounds = (min(bounds[0], count * bounds[0]), max(bounds[1], count * bounds[1]))
+        if x.op == "broadcast" and x.operands[0].op == "constant":
+            x = self.materialise(x)
+        return self.graph.make(op, (x,), x.dtype, x.shape, (axis,), bounds)
 
     def inside(self, index: Node, size: int) -> tuple[Node, bool]:
         """A traced index as Python reads it (negative counts from the end), kept inside; whether it had to be kept."""

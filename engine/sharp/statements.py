@@ -13,6 +13,12 @@ from engine.sharp.scope import UNSET, Env
 from engine.sharp.values import BoundMethod, Items, LocalFunction, Traced, Unusable, kind_of
 
 
+def ends_with(body: list[ast.stmt], node: ast.stmt) -> bool:
+    """Whether a block ends with a statement on one of its paths."""
+    last = body[-1] if body else None
+    return last is node or (isinstance(last, ast.If) and (ends_with(last.body, node) or ends_with(last.orelse, node)))
+
+
 class Statements(Expressions):
     """Executes blocks of statements in an environment."""
 
@@ -71,14 +77,23 @@ class Statements(Expressions):
                     after.names[name] = Unusable(
                         f"{name} may have no value here", f"assign {name} before the branch, too"
                     )
-        if yes.result is UNSET or no.result is UNSET:
-            after.result = no.result if yes.result is UNSET else yes.result
-        else:
-            after.result = self.numeric.merge(test, yes.result, no.result)
+        after.result = self.results(test, yes.result, no.result)
         after.returned = self._merged_flag(test, yes.returned, no.returned)
         after.broken = self._merged_flag(test, yes.broken, no.broken)
         after.continued = self._merged_flag(test, yes.continued, no.continued)
         return after
+
+    def results(self, test: Node, yes: Any, no: Any) -> Any:
+        """What two branches have returned, as one result; it counts in lanes that returned."""
+        if yes is UNSET or no is UNSET:
+            return no if yes is UNSET else yes
+        return self.numeric.merge(test, yes, no)
+
+    def returning(self, value: Any, env: Env) -> Any:
+        """The result after a return of ``value``, which lanes that returned before do not see."""
+        if isinstance(env.returned, Node) and env.result is not UNSET:
+            return self.numeric.merge(env.returned, env.result, value)
+        return value
 
     def _merged_flag(self, test: Node, yes: bool | Node, no: bool | Node) -> bool | Node:
         if isinstance(yes, bool) and isinstance(no, bool) and yes == no:
@@ -108,9 +123,7 @@ class Statements(Expressions):
 
     def _return(self, node: ast.Return, env: Env) -> None:
         value = None if node.value is None else self.expression(node.value, env)
-        if isinstance(env.returned, Node) and env.result is not UNSET:
-            value = self.numeric.merge(env.returned, env.result, value)
-        env.result = value
+        env.result = self.returning(value, env)
         env.returned = True
 
     def _expr(self, node: ast.Expr, env: Env) -> None:
@@ -119,12 +132,18 @@ class Statements(Expressions):
         if isinstance(node.value, ast.Call):
             call = node.value
             function = self.expression(call.func, env)
-            if isinstance(function, BoundMethod) and function.name == "append":
+            if isinstance(function, BoundMethod) and function.name in ("append", "extend"):
                 if len(call.args) != 1 or call.keywords:
-                    raise Refused("call", "append takes one value")
-                self._extend(function.receiver, [self.expression(call.args[0], env)], env)
+                    raise Refused("call", f"{function.name} takes one value")
+                given = self.expression(call.args[0], env)
+                many = function.name == "extend"
+                self._extend(
+                    function.receiver, list(self.numeric.fixed(self.elements(given))) if many else [given], env
+                )
                 return
-        raise Refused("grammar", "the value of this line is not used", "assign it, return it, or leave it out")
+        last = bool(self.calls) and ends_with(self.calls[-1].body, node)
+        hint = "return it, assign it, or leave it out" if last else "assign it, return it, or leave it out"
+        raise Refused("grammar", "the value of this line is not used", hint)
 
     def _extend(self, target: Items, values: list[Any], env: Env) -> None:
         if target.frame != env.frame:
@@ -170,7 +189,9 @@ class Statements(Expressions):
         if isinstance(old, Items) and old.kind == "list" and isinstance(node.op, ast.Add):
             self._extend(old, list(self.numeric.fixed(self.elements(value))), env)
             return
-        self.assign(node.target, self.numeric.binary(OPERATORS[type(node.op)], old, value), env)
+        with self.sides(node.target, node.value):
+            result = self.numeric.binary(OPERATORS[type(node.op)], old, value)
+        self.assign(node.target, result, env)
 
     def assign(self, target: ast.expr, value: Any, env: Env) -> None:
         """Bind a name, or the names of a tuple."""
@@ -219,8 +240,10 @@ class Statements(Expressions):
             self.block(node.body if test else node.orelse, env)
             return
         yes, no = env.fork(test.digest), env.fork(self.nodes.not_(test).digest)
-        self.block(node.body, yes)
-        self.block(node.orelse, no)
+        with self.arm(node, test, True, env):
+            self.block(node.body, yes)
+        with self.arm(node, test, False, env):
+            self.block(node.orelse, no)
         env.become(self.merged(test, yes, no))
 
     def _for(self, node: ast.For, env: Env) -> None:

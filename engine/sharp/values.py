@@ -6,12 +6,13 @@ Known scalars are plain ``bool``, ``int``, ``float`` and ``None``; an enum membe
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from attrs import define, field, frozen
 
-from engine.sharp.graph import Node
+from engine.sharp.graph import Node, scalar_of
+from engine.sharp.refusals import Refused
 from engine.worlds.schema import Enumeration, Group
 
 Static = bool | int | float | None
@@ -27,6 +28,30 @@ class Member(int):
         member = super().__new__(cls, value)
         member.label = label
         return member
+
+
+class Named(str):
+    """A string where strings are names of skills (in policies and chains), with its place; line 0: not in the text."""
+
+    line: int
+    column: int
+
+    def __new__(cls, text: str, line: int = 0, column: int = 0) -> Named:
+        """The name that stands at a place."""
+        name = super().__new__(cls, text)
+        name.line, name.column = line, column
+        return name
+
+
+@frozen(eq=False)
+class Choice:
+    """A name of a skill that depends on the state: for each name, the states in which it is the one.
+
+    Conditions are boolean scalars, no two of which hold at once, and none is constant. One of them always holds, except
+    for what a function has returned so far.
+    """
+
+    when: Mapping[Named, Node]
 
 
 @frozen
@@ -67,7 +92,7 @@ class Items:
 
     def __attrs_post_init__(self) -> None:
         """Measure the nesting."""
-        nested = [item for item in self.items if isinstance(item, Items)]
+        nested = [] if self.kind == "range" else [item for item in self.items if isinstance(item, Items)]
         self.total = len(self.items) + sum(item.total for item in nested)
         self.depth = 1 + max((item.depth for item in nested), default=0)
         for item in nested:
@@ -81,6 +106,11 @@ class StateValue:
     which: str
     group: Group
     path: tuple[str, ...]
+
+    @property
+    def members(self) -> list[str]:
+        """Its fields and groups as a program writes them."""
+        return [".".join((self.which, *self.path, name)) for name in self.group.members]
 
 
 @frozen
@@ -135,7 +165,7 @@ class LocalFunction:
 
 @frozen
 class BoundMethod:
-    """A method of an array, or ``append`` of a list."""
+    """A method of an array, or ``append`` or ``extend`` of a list."""
 
     receiver: Any
     name: str
@@ -157,10 +187,25 @@ class Indexer:
 
 @frozen
 class Unusable:
-    """A name that cannot be read here, and why."""
+    """A name that cannot be read here, and why; ``returned`` is what to do where a function returns it."""
 
     reason: str
     suggestion: str | None = None
+    kind: str = "name"
+    returned: str | None = None
+
+    def refused(self) -> Refused:
+        """The refusal where it is read."""
+        return Refused(self.kind, self.reason, self.suggestion)
+
+
+DEPENDS = " that depends on the state"
+
+
+def either(yes: Any, no: Any) -> str:
+    """What to call a name that is one of two values, which cannot be one."""
+    first, second = (kind_of(value).removesuffix(DEPENDS) for value in (yes, no))
+    return f"this is {first} or {second}, depending on the state"
 
 
 def kind_of(value: Any) -> str:
@@ -171,11 +216,16 @@ def kind_of(value: Any) -> str:
         return "a truth value"
     if isinstance(value, (int, float)):
         return "a number"
+    if isinstance(value, (Named, Choice)):
+        return "the name of a skill"
     if isinstance(value, str):
         return "a string"
     if isinstance(value, Traced):
         word = {"bool": "truth value", "int32": "integer", "float32": "float"}[value.dtype]
-        return f"a traced {word}" if value.shape == () else f"an array of {word}s of shape {list(value.shape)}"
+        if value.shape != ():
+            return f"an array of {word}s of shape {list(value.shape)}"
+        article = "an" if word == "integer" else "a"
+        return f"{article} {word}" + (DEPENDS if scalar_of(value.node) is None else "")
     if isinstance(value, Items):
         return f"a {value.kind} of {len(value.items)} items"
     if isinstance(value, StateValue):

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from attrs import evolve
 
-from engine.sharp.editions import edition_of
+from engine.sharp.editions import VETTED, Edition, edition_of
 from engine.sharp.emit import predicates
 from engine.sharp.program import CompiledProgram, parse_program
+from engine.sharp.reach import better_placed, tree_of
 from engine.sharp.refusals import Refused, did_you_mean
 from engine.sharp.sampled import SampledViews
+from engine.sharp.sharing import check_archive
 from engine.worlds.schema import Schema
 from ledger.vocabulary.body import Body
 from ledger.vocabulary.vet import Known, Program, Refusal, Sampled, Vet, Vetted
@@ -33,21 +37,36 @@ def vet(effect: Vet, schema: Schema, states: SampledViews | None = None) -> Vett
     """
     if effect.world != schema.world:
         raise ValueError(f"the program is for the world {effect.world!r}, the schema is of {schema.world!r}")
-    compiled = parse_program(effect.source.text, schema, edition_of(effect.grammar))
+    edition = edition_of(effect.grammar)
+    compiled = parse_program(effect.source.text, schema, edition)
     if isinstance(compiled, Refusal):
         return Vetted(None, compiled)
     try:
         check_archive_place(compiled, effect)
+        if edition.counts_archive:
+            check_archive([*_others(effect, schema), compiled], schema, edition.limits)
     except Refused as refused:
-        return Vetted(None, refused.refusal())
+        return Vetted(None, _placed(refused.refusal(), compiled, edition))
     if states is None:
         return Vetted(program_of(compiled), None)
     sampled, implied = count(compiled, schema, states)
     if _at_least(sampled.success_at_reset, sampled.resets, REFUSED_AT_RESET):
         reason = f"success holds at {sampled.success_at_reset} of {sampled.resets} resets: there is nothing to learn"
         hint = "compare with the previous state, so that success is the moment of achieving it"
-        return Vetted(None, Refusal("sampled", 0, 0, reason, hint), sampled)
+        return Vetted(None, _placed(Refusal("sampled", 0, 0, reason, hint), compiled, edition), sampled)
     return Vetted(program_of(compiled, sampled_warnings(compiled, sampled, implied)), None, sampled)
+
+
+def _placed(refusal: Refusal, compiled: CompiledProgram, edition: Edition) -> Refusal:
+    """A refusal of a program as a whole at the part that it is about; the first edition gave it no place."""
+    tree = tree_of(compiled.source) if edition.has(2) else None
+    if tree is None:
+        return refusal
+    placed = better_placed(compiled.source.split("\n"), tree, refusal)
+    if placed.line:
+        return placed
+    first = next(item for item in tree.body if isinstance(item, ast.ClassDef))
+    return evolve(refusal, line=first.lineno, column=1)
 
 
 def program_of(compiled: CompiledProgram, warnings: Sequence[str] = ()) -> Program:
@@ -81,6 +100,19 @@ def check_archive_place(compiled: CompiledProgram, effect: Vet) -> None:
     _check_name(compiled, archive, effect.replaces)
     _check_prerequisites(compiled, archive)
     _check_meaning(compiled, archive, effect)
+
+
+def _others(effect: Vet, schema: Schema) -> list[CompiledProgram]:
+    """The programs that the archive would hold besides the new one."""
+    programs = []
+    for known in effect.archive:
+        if known.source is None or known.name == effect.replaces:
+            continue
+        program = parse_program(known.source.text, schema, VETTED)
+        if isinstance(program, Refusal):
+            raise ValueError(f"the archived skill {known.name} is no program (line {program.line}: {program.reason})")
+        programs.append(program)
+    return programs
 
 
 def _check_name(compiled: CompiledProgram, archive: Mapping[str, Known], replaces: str | None) -> None:

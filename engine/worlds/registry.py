@@ -26,6 +26,18 @@ class Entry:
     describe: Callable[[], Description]
 
 
+def _craftax() -> World:
+    from engine.worlds.craftax import Craftax
+
+    return Craftax()
+
+
+def _describe_craftax() -> Description:
+    from engine.worlds.craftax.source import describe
+
+    return describe()
+
+
 def _craftax_classic() -> World:
     from engine.worlds.craftax_classic import CraftaxClassic
 
@@ -39,7 +51,10 @@ def _describe_craftax_classic() -> Description:
 
 
 WORLDS: Final[Mapping[str, Entry]] = MappingProxyType(
-    {"craftax_classic": Entry(_craftax_classic, _describe_craftax_classic)}
+    {
+        "craftax": Entry(_craftax, _describe_craftax),
+        "craftax_classic": Entry(_craftax_classic, _describe_craftax_classic),
+    }
 )
 
 

@@ -5,7 +5,8 @@ function that returns one, the fields of the state that keep the score, the enum
 
 1. *Forward*: whatever is computed from them is forbidden too: variables, functions that return it, keywords that pass
    it on, names under which it is unpacked.
-2. *Backward*: whatever was computed only for them (it was read before and is read by nothing afterwards) goes as well.
+2. *Backward*: whatever was computed only for them (it was read before and is read by nothing afterwards) goes as well:
+   variables, parameters with the arguments given for them, functions that now only hand back what they are given.
 3. Definitions that the roots no longer reach are dropped, and with ``ast.unparse`` all comments. So are docstrings.
 
 The result parses, is a fixed point (stripping it again changes nothing) and is checked once more: a forbidden name
@@ -15,9 +16,12 @@ left anywhere, in a string too, is an error and never a leak.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from attrs import frozen
+
+from engine.worlds.stripping_calls import simplify_calls
+from engine.worlds.syntax import defines, functions, loads, returns, stored, words
 
 
 class StrippingFailed(ValueError):
@@ -55,26 +59,30 @@ def strip(sources: Mapping[str, str], origin: Origin) -> Stripped:
         StrippingFailed: if a root is not defined in the sources, or a forbidden name would remain.
     """
     trees = {name: ast.parse(text, name) for name, text in sources.items()}
-    defined = {name for tree in trees.values() for statement in tree.body for name in _defines(statement)}
+    defined = {name for tree in trees.values() for statement in tree.body for name in defines(statement)}
     if missing := sorted(set(origin.roots) - defined):
         raise StrippingFailed(f"not defined in the game's source: {', '.join(missing)}; correct the roots")
-    known = set().union(*(_words(text) for text in sources.values()))
+    known = set().union(*(words(text) for text in sources.values()))
     members = _unshared_members(trees, origin.enums)
     taint = _Taint(origin, tuple(trees.values()))
     taint.spread(tuple(trees.values()))
     forbidden = taint.names | members
+    before = {function: loads(function) for tree in trees.values() for function in functions(tree)}
     for name, tree in trees.items():
-        before = {function: _loads(function) for function in _functions(tree)}
-        trees[name] = tree = taint.visit(tree)
+        trees[name] = taint.visit(tree)
+    size = -1
+    while size != (size := len(forbidden)):
         for function, loaded in before.items():
             forbidden |= _drop_unread(function, loaded)
+        forbidden |= simplify_calls(trees.values(), before)
+    for tree in trees.values():
         _tidy(tree)
     _keep_reachable(tuple(trees.values()), origin.roots)
     texts = {name: ast.unparse(ast.fix_missing_locations(tree)) + "\n" for name, tree in trees.items()}
     # A name that served rewards in one function may be an honest variable of another: forbidden means gone everywhere.
-    remaining = {name for text in texts.values() for name in _words(text)}
+    remaining = {name for text in texts.values() for name in words(text)}
     if leaks := sorted((taint.names | members) & remaining):
-        where = next(name for name, text in texts.items() if set(leaks) & set(_words(text)))
+        where = next(name for name, text in texts.items() if set(leaks) & set(words(text)))
         raise StrippingFailed(f"{', '.join(leaks)} would remain in {where}; the game's source needs a closer look")
     return Stripped(texts, tuple(sorted((forbidden & known) - remaining)))
 
@@ -87,8 +95,8 @@ class _Taint(ast.NodeTransformer):
         pairs = {
             function.name
             for tree in trees
-            for function in _functions(tree)
-            if any(isinstance(value, ast.Tuple) for value in _returns(function))
+            for function in functions(tree)
+            if any(isinstance(value, ast.Tuple) for value in returns(function))
         }
         self.returned = {name: set(positions) for name, positions in origin.returned.items() if name in pairs}
 
@@ -97,7 +105,7 @@ class _Taint(ast.NodeTransformer):
         size = -1
         while size != (size := len(self.names) + sum(map(len, self.returned.values()))):
             for tree in trees:
-                for function in _functions(tree):
+                for function in functions(tree):
                     self._spread_returns(function)
                 for node in ast.walk(tree):
                     self._spread_assignment(node)
@@ -118,7 +126,7 @@ class _Taint(ast.NodeTransformer):
                 )
 
     def _spread_returns(self, function: ast.FunctionDef) -> None:
-        for value in _returns(function):
+        for value in returns(function):
             if not isinstance(value, ast.Tuple):
                 if self._tainted(value):
                     self.names.add(function.name)
@@ -137,9 +145,9 @@ class _Taint(ast.NodeTransformer):
         for target in targets:
             dropped = self._dropped(node.value)
             if dropped and isinstance(target, ast.Tuple):
-                self.names |= {name for position in dropped for name in _stored(target.elts[position])}
+                self.names |= {name for position in dropped for name in stored(target.elts[position])}
             elif self._tainted(node.value):
-                self.names |= set(_stored(target))
+                self.names |= set(stored(target))
 
     def _dropped(self, value: ast.expr) -> set[int]:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
@@ -171,7 +179,7 @@ class _Taint(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST | None:
         if node.name in self.names:
             return None
-        for value in _returns(node):
+        for value in returns(node):
             if isinstance(value, ast.Tuple):
                 _drop_elements(value, self.returned.get(node.name, set()))
         self.generic_visit(node)
@@ -198,7 +206,7 @@ class _Taint(ast.NodeTransformer):
 
     def _assignment(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> ast.AST | None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        names = [name for target in targets for name in _stored(target)]
+        names = [name for target in targets for name in stored(target)]
         if names and self.names.issuperset(names):
             return None
         update = isinstance(node.value, ast.Call) and bool(node.value.keywords) and not node.value.args
@@ -222,8 +230,8 @@ def _drop_unread(function: ast.FunctionDef, loaded_before: set[str]) -> set[str]
         name
         for node in ast.walk(function)
         if isinstance(node, ast.Assign)
-        for names in [[name for target in node.targets for name in _stored(target)]]
-        if names and loaded_before.issuperset(names) and _loads(function).isdisjoint(names)
+        for names in [[name for target in node.targets for name in stored(target)]]
+        if names and loaded_before.issuperset(names) and loads(function).isdisjoint(names)
         for name in names
     }:
         _Unread(unread).visit(function)
@@ -236,24 +244,24 @@ class _Unread(ast.NodeTransformer):
         self.names = names
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
-        names = [name for target in node.targets for name in _stored(target)]
+        names = [name for target in node.targets for name in stored(target)]
         return None if names and self.names.issuperset(names) else node
 
 
 def _keep_reachable(trees: tuple[ast.Module, ...], roots: tuple[str, ...]) -> None:
     """Keep the roots, whatever they mention by name, and the imports that what is kept still uses."""
-    definitions = [(statement, _defines(statement)) for tree in trees for statement in tree.body]
+    definitions = [(statement, defines(statement)) for tree in trees for statement in tree.body]
     kept, todo = set(roots), list(roots)
     while todo:
         name = todo.pop()
         for statement, names in definitions:
             if name in names:
-                reached = _loads(statement) - kept
+                reached = loads(statement) - kept
                 kept |= reached
                 todo.extend(reached)
     for tree in trees:
-        tree.body = [statement for statement in tree.body if not _defines(statement) or kept & _defines(statement)]
-    used = set().union(*map(_loads, trees))  # of all modules: one may star-import what another imports
+        tree.body = [statement for statement in tree.body if not defines(statement) or kept & defines(statement)]
+    used = set().union(*map(loads, trees))  # of all modules: one may star-import what another imports
     for tree in trees:
         tree.body = [statement for statement in tree.body if _still_needed(statement, used)]
 
@@ -267,37 +275,6 @@ def _still_needed(statement: ast.stmt, used: set[str]) -> bool:
         ]
         return bool(statement.names)
     return not isinstance(statement, (ast.Assert, ast.If, ast.Expr))
-
-
-def _defines(statement: ast.stmt) -> set[str]:
-    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-        return {statement.name}
-    if isinstance(statement, (ast.Assign, ast.AnnAssign)):
-        return set(_stored(statement))
-    return set()
-
-
-def _functions(tree: ast.AST) -> list[ast.FunctionDef]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-
-
-def _returns(function: ast.FunctionDef) -> Iterator[ast.expr]:
-    """The values a function returns itself, not those of functions inside it."""
-    todo: list[ast.AST] = list(function.body)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.Return) and node.value is not None:
-            yield node.value
-        if not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
-            todo.extend(ast.iter_child_nodes(node))
-
-
-def _loads(node: ast.AST) -> set[str]:
-    return {item.id for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load)}
-
-
-def _stored(target: ast.AST) -> list[str]:
-    return [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
 
 
 def _tidy(tree: ast.Module) -> None:
@@ -320,15 +297,5 @@ def _unshared_members(trees: Mapping[str, ast.Module], enums: tuple[str, ...]) -
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 for statement in node.body:
-                    members[node.name in enums] |= _defines(statement)
+                    members[node.name in enums] |= defines(statement)
     return members[True] - members[False]
-
-
-def _words(text: str) -> set[str]:
-    """Every identifier of a source, and every word of its strings."""
-    words: set[str] = set()
-    for node in ast.walk(ast.parse(text)):
-        for value in (getattr(node, field, None) for field in ("id", "attr", "arg", "name", "asname", "value")):
-            if isinstance(value, str):
-                words |= set(value.replace("/", " ").replace(".", " ").split())
-    return words

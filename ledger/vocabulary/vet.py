@@ -11,12 +11,16 @@ from ledger.vocabulary.effect import Effect
 
 @frozen
 class Known:
-    """What vetting needs to know of a skill that is already in the archive."""
+    """What vetting needs to know of a skill that is already in the archive.
+
+    ``source`` is given where the language has a budget for the archive as a whole (from ``sharp@2`` on).
+    """
 
     name: str
     meaning: str
     requires_meaning: str
     requires: tuple[str, ...]
+    source: Body | None = None
 
 
 @frozen

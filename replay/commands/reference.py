@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Iterator
 
 from replay.cli import DESCRIPTION, PROGRAM, parser
@@ -109,7 +110,7 @@ def _described(command: argparse.ArgumentParser) -> list[str]:
     lines: list[str] = []
     for block in (command.description or "").strip().split("\n\n"):
         if all(line.startswith(" ") for line in block.splitlines()):
-            lines += ["```text", *(line.strip() for line in block.splitlines()), "```", ""]
+            lines += ["```text", *textwrap.dedent(block).splitlines(), "```", ""]
         else:
             lines += [*block.splitlines(), ""]
     return lines[:-1]

@@ -11,17 +11,17 @@ from fm.parse import Fault
 from fm.roles import implement_mutation, mutate
 from fm.roles.context import Context, SkillCard
 from fm.roles.heuristics import MUTATION_HEURISTICS, Heuristic
-from ledger.vocabulary.body import Body
 from ledger.vocabulary.config import Config
 from ledger.vocabulary.draw import Draw
 from ledger.vocabulary.effect import Loop, do, side_by_side
 from ledger.vocabulary.evaluate import Target
 from ledger.vocabulary.note import Adopted, Kept, Note
 from ledger.vocabulary.path import Path
-from ledger.vocabulary.vet import Program, Vet
+from ledger.vocabulary.vet import Program
 from replay.loops.answers import Inputs, answered
 from replay.loops.learning import evaluation, rates_of
 from replay.loops.prompting import card
+from replay.loops.vetting import vetting
 
 
 @frozen
@@ -107,14 +107,6 @@ def _mutant(
     if isinstance(written.value, Fault):
         return None
     vetted = yield from do(
-        Vet(
-            at / f"vet[{k}]",
-            config.world,
-            config.grammar,
-            Body(written.value),
-            view.known(),
-            replaces=parent.name,
-            may_change_success=may_change,
-        )
+        vetting(at / f"vet[{k}]", written.value, view, config, replaces=parent.name, may_change_success=may_change)
     )
     return Mutant(f"mutant[{k}]", heuristic.name, vetted.program) if vetted.program is not None else None

@@ -16,8 +16,9 @@ from ledger.vocabulary.draw import Draw
 from ledger.vocabulary.effect import Loop, do, side_by_side
 from ledger.vocabulary.note import Failed, Judged, Note
 from ledger.vocabulary.path import Path
-from ledger.vocabulary.vet import Program, Refusal, Vet, Vetted
+from ledger.vocabulary.vet import Program, Refusal, Vetted
 from replay.loops.answers import Inputs, answered
+from replay.loops.vetting import vetting
 
 
 @frozen
@@ -124,12 +125,8 @@ def _candidate(
     candidate = evolve(candidate, ask=written.ask, reply=written.reply)
     if isinstance(written.value, Fault):
         return evolve(candidate, fault=("implement", written.value.reason))
-    vetted = yield from do(_vet(at / f"vet[{k}]", written.value, view, config))
+    vetted = yield from do(vetting(at / f"vet[{k}]", written.value, view, config))
     return evolve(candidate, source=written.value, vetted=vetted)
-
-
-def _vet(path: Path, source: str, view: View, config: Config) -> Vet:
-    return Vet(path, config.world, config.grammar, Body(source), view.known())
 
 
 def _judged(
@@ -180,7 +177,7 @@ def _compiled(at: Path, candidate: Candidate, view: View, config: Config, inputs
             vetted = Vetted(None, Refusal("unreadable", 0, 0, written.reason))
         else:
             source = written
-            vetted = yield from do(_vet(ask.path / "vet", source, view, config))
+            vetted = yield from do(vetting(ask.path / "vet", source, view, config))
     if vetted.program is not None:
         return vetted.program
     assert vetted.refusal is not None

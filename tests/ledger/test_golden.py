@@ -27,7 +27,10 @@ from tests.ledger.examples import content
 from tests.ledger.make_golden import CHECKPOINT
 
 GOLDEN = Path(__file__).parent.parent / "golden"
-DIGESTS = {1: "c4bcc3d46b8bd1a7a058a007b535e52aa1681dacbf4a70920104177abef76547"}
+DIGESTS = {
+    1: "c4bcc3d46b8bd1a7a058a007b535e52aa1681dacbf4a70920104177abef76547",
+    2: "ccee239e9e3d9dd5539598682fd0615539517c3a06ddaafd7078a3c510e373d0",
+}
 """The semantic digest of each golden ledger."""
 
 VERSIONS = [pytest.param(GOLDEN / f"ledger-{version}", version, id=str(version)) for version in DIGESTS]

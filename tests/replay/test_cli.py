@@ -19,7 +19,6 @@ from ledger.vocabulary.note import Admitted, Note
 from replay.cli import COMMANDS, main, parser
 from replay.commands import connect, environment
 from replay.commands import doctor as doctor_command
-from replay.commands import vet as vet_command
 from replay.commands.reference import markdown
 from replay.exit_codes import ExitCode, explain
 from replay.operational import Operational
@@ -30,7 +29,7 @@ from replay.runner.recording import load
 from tests.replay.scripted import CONFIG, QuickPerformers, ScriptedModel, rewritten
 from tests.replay.scripted import run as scripted_run
 from tests.replay.story import HOSTILE, write
-from tests.tiny_worlds import PROGRAMS, Corridor
+from tests.tiny_worlds import Corridor
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG_TOML = """\
@@ -479,71 +478,7 @@ def test_money_is_exact() -> None:
     assert budget.prices.prompt == Decimal("0.3")
 
 
-# --- vet, doctor, environment ----------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def corridor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.worlds.registry.world", lambda name: Corridor())
-    monkeypatch.setattr("engine.worlds.sampling.sampled_views", lambda *given: None)
-    monkeypatch.setattr(environment, "prepare", lambda *given: None)
-
-
-def vetting(file: Path, *more: str) -> list[str]:
-    return ["vet", str(file), "--world", "corridor", *more]
-
-
-def test_vet_accepts_with_operations(corridor: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "take_key.py"
-    file.write_text(PROGRAMS["TakeKey"], encoding="utf-8")
-    assert main(vetting(file)) == ExitCode.OK
-    shown = capsys.readouterr().out
-    assert f"{file}: accepted" in shown
-    assert "TakeKey: " in shown
-    assert "operations" in shown
-    assert "meaning " in shown
-    assert main(vetting(file, "--json")) == ExitCode.OK
-    assert json.loads(capsys.readouterr().out)["vetted"]["program"]["name"] == "TakeKey"
-
-
-def test_vet_refuses_with_line_caret_and_suggestion(
-    corridor: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "broken.py"
-    source = PROGRAMS["TakeKey"].replace("keys", "keyz", 1)
-    file.write_text(source, encoding="utf-8")
-    assert main(vetting(file)) == ExitCode.NO
-    shown = capsys.readouterr().out.splitlines()
-    assert shown[0] == f"{file}: refused"
-    caret = next(index for index, line in enumerate(shown) if line.strip() == "^")
-    assert shown[caret - 1][shown[caret].index("^") :].startswith(("state.bag.keyz", "keyz"))
-    assert any("keys" in line for line in shown[caret + 1 :])
-
-
-def test_vet_knows_an_archive(
-    corridor: None, recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "open_door.py"
-    file.write_text(PROGRAMS["OpenDoor"], encoding="utf-8")
-    assert main(vetting(file)) == ExitCode.NO, "its prerequisite is in no archive"
-    assert main(vetting(file, "--archive", str(recorded))) == ExitCode.NO, "it is in the archive already"
-    assert "already" in capsys.readouterr().out
-    assert main(vetting(file, "--archive", str(recorded), "--replaces", "Nothing")) == ExitCode.USAGE
-    assert main(vetting(file, "--replaces", "OpenDoor")) == ExitCode.USAGE
-
-
-def test_vet_reads_texts_only(corridor: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "program.py"
-    file.write_bytes(b"\xff\xfe")
-    assert main(vetting(file)) == ExitCode.USAGE
-    assert "UTF-8" in one_error(capsys)
-    file.write_bytes(b"#" * (vet_command.MOST_FILE_BYTES + 1))
-    assert main(vetting(file)) == ExitCode.USAGE
-    assert main(vetting(tmp_path / "none.py")) == ExitCode.FILE
-    file.write_text(f"class A(Sharp):\n    x = '{HOSTILE.replace(chr(0xD800), '')}'\n", encoding="utf-8")
-    capsys.readouterr()
-    assert main(vetting(file)) == ExitCode.NO
-    assert all(line.isprintable() for line in capsys.readouterr().out.splitlines())
+# --- worlds, doctor, environment --------------------------------------------------------------------------------------
 
 
 def test_an_unknown_world_has_its_own_code(

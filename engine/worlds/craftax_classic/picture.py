@@ -1,4 +1,4 @@
-"""A picture of one Craftax-Classic state for people, drawn from the package's own images.
+"""A picture of one Craftax-Classic state for people, from its view, drawn from the package's own images.
 
 The package's pixel renderer is left alone: on its first use it spends a minute on textures and writes a file into the
 installed package.
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
 import imageio.v3 as imageio
 import numpy as np
 from craftax.craftax_classic.constants import BlockType
+
+from engine.worlds.protocol import View
 
 TILE: Final = 16
 """Side of a cell in pixels: the size of the package's images."""
@@ -29,33 +31,33 @@ _ARROW: Final = {(0, -1): "arrow-left", (0, 1): "arrow-right", (-1, 0): "arrow-u
 _NEEDS: Final = {"health": "player_health", "food": "player_food", "drink": "player_drink", "energy": "player_energy"}
 
 
-def picture(state: Any, view_cells: tuple[int, int]) -> np.ndarray:
+def picture(view: View, view_cells: tuple[int, int]) -> np.ndarray:
     """The cells around the player, two rows of needs and inventory below them: uint8, shape ``(h, w, 3)``.
 
-    ``state`` is a single state; ``view_cells`` are the rows and columns shown. Night is not drawn.
+    ``view`` is that of a single state; ``view_cells`` are the rows and columns shown. Night is not drawn.
     """
     rows, columns = view_cells
-    player = np.asarray(state.player_position)
+    player = np.asarray(view["player_position"])
     canvas = np.zeros(((rows + 2) * TILE, columns * TILE, 3), np.uint8)
     corner = player - np.array([rows // 2, columns // 2])
-    grid = np.asarray(state.map)
+    grid = np.asarray(view["map"])
     for row in range(rows):
         for column in range(columns):
             at = corner + np.array([row, column])
             inside = bool((at >= 0).all() and (at < grid.shape).all())
             block = BlockType(int(grid[at[0], at[1]])) if inside else BlockType.OUT_OF_BOUNDS
             _paint(canvas, row, column, _BLOCKS.get(block, block.name.lower()))
-    for name, mobs in (("zombie", state.zombies), ("cow", state.cows), ("skeleton", state.skeletons)):
-        for at in np.asarray(mobs.position)[np.asarray(mobs.mask)]:
+    for group, name in (("zombies", "zombie"), ("cows", "cow"), ("skeletons", "skeleton")):
+        for at in np.asarray(view[group]["position"])[np.asarray(view[group]["mask"])]:
             _paint_inside(canvas, at - corner, view_cells, name)
-    for index in np.flatnonzero(np.asarray(state.arrows.mask)):
-        direction = tuple(np.asarray(state.arrow_directions)[index].tolist())
-        at = np.asarray(state.arrows.position)[index]
+    for index in np.flatnonzero(np.asarray(view["arrows"]["mask"])):
+        direction = tuple(np.asarray(view["arrow_directions"])[index].tolist())
+        at = np.asarray(view["arrows"]["position"])[index]
         _paint_inside(canvas, at - corner, view_cells, _ARROW.get(direction, "arrow-up"))
-    looks = "player-sleep" if bool(state.is_sleeping) else _PLAYER[int(state.player_direction)]
+    looks = "player-sleep" if bool(view["is_sleeping"]) else _PLAYER[int(view["player_direction"])]
     _paint(canvas, rows // 2, columns // 2, looks)
-    carried = {image: int(getattr(state, field)) for image, field in _NEEDS.items()}
-    carried |= {name: int(count) for name, count in vars(state.inventory).items()}
+    carried = {image: int(view[field]) for image, field in _NEEDS.items()}
+    carried |= {name: int(count) for name, count in view["inventory"].items()}
     for slot, (image, count) in enumerate((image, count) for image, count in carried.items() if count > 0):
         row, column = rows + slot // columns, slot % columns
         _paint(canvas, row, column, image)

@@ -18,7 +18,7 @@ from engine.worlds.craftax_classic.schema import SCHEMA
 from engine.worlds.craftax_classic.staging import stage
 from engine.worlds.permissive import permissive
 from engine.worlds.protocol import View
-from engine.worlds.schema import Field, Group
+from engine.worlds.states import settled, view_of
 
 _NAMES = {achievement.value: achievement.name.lower() for achievement in Achievement}
 
@@ -49,7 +49,7 @@ class CraftaxClassic:
         """A new world (64 x 64 cells) with the player, unequipped, at its centre."""
         with permissive():
             state = generate_world(key, self._params, self._static)
-        return _settled(state)
+        return settled(state)
 
     def step(self, key: jax.Array, state: EnvState, action: jax.Array) -> tuple[EnvState, jax.Array, jax.Array]:
         """One transition: ``died`` when health is gone or the player stands in lava, ``timed_out`` at 10,000 steps.
@@ -58,7 +58,7 @@ class CraftaxClassic:
         """
         with permissive():
             following, _ = craftax_step(key, state, action, self._params, self._static)
-        following = _settled(following)
+        following = settled(following)
         under = following.map[following.player_position[0], following.player_position[1]]
         died = (following.player_health <= 0) | (under == BlockType.LAVA.value)
         return following, died, (following.timestep >= self._params.max_timesteps) & ~died
@@ -75,7 +75,7 @@ class CraftaxClassic:
 
     def view(self, state: EnvState) -> View:
         """The fields of ``schema.state``, as nested dicts of arrays."""
-        return _view(SCHEMA.state, state)
+        return view_of(SCHEMA.state, state)
 
     def achievements(self, state: EnvState) -> jax.Array:
         """The package's 22 flags, set since the episode's start: bool, shape ``(22,)``; for evaluation only."""
@@ -88,28 +88,8 @@ class CraftaxClassic:
 
     def picture(self, state: EnvState) -> np.ndarray:
         """The player's field of view and what it carries, for people: uint8, shape ``(144, 144, 3)``; one state."""
-        return picture(state, OBS_DIM)
+        return self.draw(self.view(state))
 
-
-def _settled(state: EnvState) -> EnvState:
-    """The state with every leaf an array of a definite type, and the random key as raw data."""
-
-    def settle(leaf: jax.Array) -> jax.Array:
-        array = jnp.asarray(leaf)
-        if jnp.issubdtype(array.dtype, jax.dtypes.prng_key):
-            return jax.random.key_data(array)
-        return jax.lax.convert_element_type(array, array.dtype)
-
-    settled: EnvState = jax.tree.map(settle, state)
-    return settled
-
-
-def _view(group: Group, part: object) -> View:
-    view: dict[str, object] = {}
-    for name, member in group.members.items():
-        value = getattr(part, name)
-        if isinstance(member, Field):
-            view[name] = jax.lax.convert_element_type(value, jnp.dtype(member.dtype))
-        else:
-            view[name] = _view(member, value)
-    return view
+    def draw(self, view: View) -> np.ndarray:
+        """The same picture, from the view of a single state."""
+        return picture(view, OBS_DIM)

@@ -73,6 +73,12 @@ def _dynamic_slice(operand: Any, starts: Any, sizes: Any) -> Any:
     return operand[tuple(slice(start, start + size) for start, size in zip(corner, sizes, strict=True))]
 
 
+def _dynamic_slice_in_dim(operand: Any, start: Any, size: Any, axis: int = 0) -> Any:
+    starts, sizes = [0] * operand.ndim, list(operand.shape)
+    starts[axis], sizes[axis] = start, size
+    return _dynamic_slice(operand, starts, sizes)
+
+
 class Tag(int):
     """An enum member in CPython: an integer with ``.value``."""
 
@@ -94,7 +100,7 @@ class _EnumLike:
 
 
 class _Base:
-    """Stands for ``Sharp``."""
+    """Stands for ``Sharp`` and ``Policy``."""
 
 
 def namespace(view: Mapping[str, Any]) -> Any:
@@ -110,7 +116,8 @@ def namespace(view: Mapping[str, Any]) -> Any:
 def python_runner(source: str, schema: Schema, helpers: Mapping[str, Any] | None = None) -> Any:
     """The class of one of our own programs, executed by CPython; returns ``(success, conditions)`` of two views."""
     scope: dict[str, Any] = {"Sharp": _Base, "SHARP": _Base, "jnp": _Numpy()}
-    scope["jax"] = SimpleNamespace(lax=SimpleNamespace(dynamic_slice=_dynamic_slice), numpy=scope["jnp"])
+    lax = SimpleNamespace(dynamic_slice=_dynamic_slice, dynamic_slice_in_dim=_dynamic_slice_in_dim)
+    scope["jax"] = SimpleNamespace(lax=lax, numpy=scope["jnp"])
     scope.update({name: _EnumLike(enumeration.members) for name, enumeration in schema.enums.items()})
     scope.update({name: _plain(np.array(constant.values)) for name, constant in schema.constants.items()})
     scope.update(helpers or {})
@@ -136,6 +143,26 @@ def python_runner(source: str, schema: Schema, helpers: Mapping[str, Any] | None
         return success, tuple(conditions)
 
     return run
+
+
+def python_scope(schema: Schema, helpers: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The names that a text of this world finds, for CPython."""
+    scope: dict[str, Any] = {"Sharp": _Base, "SHARP": _Base, "Policy": _Base, "jnp": _Numpy()}
+    scope["jax"] = SimpleNamespace(lax=SimpleNamespace(dynamic_slice=_dynamic_slice), numpy=scope["jnp"])
+    scope.update({name: _EnumLike(enumeration.members) for name, enumeration in schema.enums.items()})
+    scope.update({name: _plain(np.array(constant.values)) for name, constant in schema.constants.items()})
+    scope.update(helpers or {})
+    return scope
+
+
+def policy_runner(source: str, schema: Schema, names: Sequence[str], helpers: Mapping[str, Any] | None = None) -> Any:
+    """The class of one of our own policies, executed by CPython; returns the name that it gives for two views."""
+    scope = python_scope(schema, helpers)
+    scope.update({name: name for name in names})
+    exec(compile(source, "<our own policy>", "exec"), scope)
+    (definition,) = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
+    instance = scope[definition.name]()
+    return lambda view, previous: _invoke(type(instance).skill, instance, view, previous)
 
 
 def _invoke(function: Any, instance: Any, view: Any, previous: Any) -> Any:

@@ -24,6 +24,9 @@ PRODUCTIONS = (
     "static index", "negative index", "traced index", "traced index of tuple", "slice", "window", "dynamic_slice", "array method",
     "jnp reduction", "jnp.where", "jnp.logical", "jnp.array", "jnp.minimum", "jnp.clip", "jnp.isin", "array comparison", "astype", "shape",
     "helper of the world", "self constant", "keyword argument", "default argument", "tuple comparison", "truth of int", "argmax",
+    "sorted", "reversed", "divmod", "pow", "jnp.sort", "jnp.cumsum", "jnp.dot", "jnp.unravel_index", "where argument", "where and initial",
+    "jnp.select", "extend", "jnp.roll", "jnp.flip", "jnp.diff", "jnp.pad", "jnp.tile", "jnp.repeat", "jnp.meshgrid", "jnp.indices",
+    "jnp.eye", "jnp.outer", "jnp.isclose", "jnp.hypot", "dynamic_slice_in_dim",
 )  # fmt: skip
 
 
@@ -73,8 +76,10 @@ class Generator:
         """An integer expression of small absolute value."""
         if depth <= 0 or self.chance(25):
             return self.int_leaf()
-        kind = self.random.randrange(22)
+        kind = self.random.randrange(26)
         a = self.small(depth - 1)
+        if kind >= 22:
+            return self.arranged_int(a, depth)
         if kind == 0:
             self.use("+")
             return f"({a} + {self.small(depth - 1)})"
@@ -146,6 +151,48 @@ class Generator:
             return f"len([{name} for {name} in range(5) if {name} < {a}])"
         self.use("argmax")
         return f"int(jnp.argmax({self.source()}.herons.calm))"
+
+    def arranged_int(self, a: str, depth: int) -> str:
+        """An integer by way of a function of the second edition."""
+        source, leaf, place = self.source(), self.int_leaf(), self.random.randrange(3)
+        forms = {
+            "sorted": f"sorted([{a}, {leaf}, 3])[{place}]",
+            "reversed": f"list(reversed((1, {leaf}, 4)))[{place}]",
+            "divmod": f"divmod({a}, {self.pick(('2', '3', '-3'))})[{place % 2}]",
+            "pow": f"pow({leaf}, {place})",
+            "jnp.sort": f"int(jnp.sort({source}.herons.position[:, {place % 2}])[{place}])",
+            "jnp.cumsum": f"int(jnp.cumsum({source}.field[{place}])[{place * 3}])",
+            "jnp.dot": f"int(jnp.dot({source}.walker_position, {source}.herons.position[{place}]))",
+            "jnp.unravel_index": f"int(jnp.unravel_index(jnp.argmax({source}.field == {leaf}), (9, 11))[{place % 2}])",
+            "where argument": f"int(jnp.sum({source}.herons.position[:, 1], where={source}.herons.mask))",
+            "where and initial": f"int(jnp.max({source}.herons.position[:, 0], where={source}.herons.mask, initial=-1))",
+            "jnp.select": f"int(jnp.select([{self.boolean(depth - 2)}, {self.bool_leaf()}], [{a}, {leaf}], {place}))",
+        }
+        production = self.pick(tuple(forms))
+        self.use(production)
+        return forms[production]
+
+    def arranged_bools(self, source: str) -> str:
+        """An array of truth values by way of a function of the second edition."""
+        leaf, place = self.int_leaf(), self.random.randrange(2)
+        forms = {
+            "jnp.roll": f"jnp.roll({source}.field, {self.random.randrange(-3, 4)}, axis={place}) == {source}.field",
+            "jnp.flip": f"jnp.flip({source}.flooded, {place})[2:5]",
+            "jnp.diff": f"jnp.diff({source}.field, axis={place}) > {leaf}",
+            "jnp.pad": f"jnp.pad({source}.flooded, {self.pick(('1', '(0, 2)', '((1, 0), (2, 1))'))})[:3, 2:]",
+            "jnp.tile": f"jnp.tile({source}.walker_position, {self.pick(('2', '(3, 1)'))}) > {leaf}",
+            "jnp.repeat": f"jnp.repeat({source}.herons.position, 2{self.pick(('', ', axis=0', ', axis=1'))}) > {leaf}",
+            "jnp.meshgrid": f'(jnp.meshgrid(jnp.arange(9), jnp.arange(11), indexing="ij")[{place}] < {leaf}) & {source}.flooded',
+            "jnp.indices": f"(jnp.indices((9, 11))[{place}] > {leaf}) & {source}.flooded",
+            "jnp.eye": f"(jnp.eye(3) > 0.5) & {source}.herons.mask",
+            "jnp.outer": f"jnp.outer({source}.walker_position, {source}.herons.position[1]) > {leaf}",
+            "jnp.isclose": f"jnp.isclose({source}.herons.calm, {self.floating(0)})",
+            "jnp.hypot": f"jnp.hypot({source}.herons.position[:, 0], {leaf}) < 4.3",
+            "dynamic_slice_in_dim": f"jax.lax.dynamic_slice_in_dim({source}.field, {source}.walker_position[0], 3, {place}) == {leaf}",
+        }
+        production = self.pick(tuple(forms))
+        self.use(production)
+        return forms[production]
 
     def int_leaf(self) -> str:
         kind = self.random.randrange(12)
@@ -330,8 +377,10 @@ class Generator:
         return f"{self.small(depth - 2)} > {name} for {name} in range({self.random.randrange(4)}){test}"
 
     def bool_array(self, depth: int) -> str:
-        kind = self.random.randrange(12)
+        kind = self.random.randrange(16)
         source = self.source()
+        if kind >= 12:
+            return self.arranged_bools(source)
         if kind == 0:
             self.use("~ array")
             return f"~({source}.flooded)" if depth <= 0 else f"~({self.bool_array(depth - 1)})"
@@ -418,6 +467,9 @@ class Generator:
                 f"{indent}for step in range(3):",
                 f"{indent}    {name}.append({self.small(1)} + step)",
             ]
+            if self.chance(50):
+                self.use("extend")
+                lines.append(f"{indent}{name}.extend(({self.small(1)}, 2))")
             return [*lines, f"{indent}{self.pick(self.targets)} = {name}[1] + len({name})"]
         self.use("nested function")
         name = self.name("local")

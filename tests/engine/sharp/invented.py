@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from engine.worlds.schema import Constant, Enumeration, Field, Group, Helper, Parameter, Schema
@@ -19,11 +18,17 @@ NEARBY = ((0, -1), (0, 1), (-1, 0), (1, 0), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
 def _count_near(state: Any, tile: Any) -> Any:
+    """Of arrays of numpy or of JAX, which is imported only where arrays of its own arrive."""
+    xp: Any = np
+    if not isinstance(state["field"], np.ndarray):
+        import jax.numpy
+
+        xp = jax.numpy
     row, column = state["walker_position"][0], state["walker_position"][1]
-    rows = jnp.arange(GRID[0], dtype=jnp.int32)[:, None]
-    columns = jnp.arange(GRID[1], dtype=jnp.int32)[None, :]
-    near = (jnp.abs(rows - row) <= 1) & (jnp.abs(columns - column) <= 1)
-    return jnp.sum(near & (state["field"] == tile), dtype=jnp.int32)
+    rows = xp.arange(GRID[0], dtype=xp.int32)[:, None]
+    columns = xp.arange(GRID[1], dtype=xp.int32)[None, :]
+    near = (xp.abs(rows - row) <= 1) & (xp.abs(columns - column) <= 1)
+    return xp.sum(near & (state["field"] == tile), dtype=xp.int32)
 
 
 SCHEMA = Schema(

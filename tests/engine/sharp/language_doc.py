@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.sharp.reference import language_core
+from engine.sharp.reference_forms import flat_page, policy_core
 
 NOTE = "<!-- Generated from the tables in engine/sharp: python -m tests.engine.sharp.language_doc -->\n\n"
 
 
 def page() -> str:
     """The text of the document."""
-    return NOTE + language_core()
+    return NOTE + "\n".join((language_core(), flat_page(), policy_core()))
 
 
 if __name__ == "__main__":

@@ -6,10 +6,10 @@ import pytest
 from attrs import evolve
 
 from engine.sharp.editions import LATEST, Edition
-from engine.sharp.emit import archive_work, check_archive
 from engine.sharp.limits import Limits
 from engine.sharp.program import CompiledProgram, parse_program
 from engine.sharp.refusals import Refused
+from engine.sharp.sharing import archive_work, check_archive
 from ledger.vocabulary.vet import Refusal
 from tests.engine.sharp.invented import SCHEMA
 from tests.engine.sharp.programs import compiled, refused, source_of

@@ -13,7 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from engine.sharp.emit import OperationCount, operation_count, predicates
+from engine.sharp.emit import predicates
+from engine.sharp.sharing import OperationCount, operation_count
 from tests.engine.sharp.concrete import graph_truths
 from tests.engine.sharp.invented import SCHEMA, stacked
 from tests.engine.sharp.programs import compiled

@@ -101,3 +101,12 @@ def test_parameter_names_are_free_but_their_order_is_not() -> None:
     program = parse_program(swapped, SCHEMA)
     assert isinstance(program, CompiledProgram)
     assert any("previous_state gets the current one" in text for text in program.warnings)
+
+
+@pytest.mark.parametrize("body", ['"""Wood\\d."""\n        return state.resting', "return 1if state.resting else 0"])
+def test_the_interpreters_own_warnings_decide_nothing(body: str) -> None:
+    """CPython warns of such literals, and with ``-W error`` (as here) it would raise."""
+    text = PLAIN.replace("return state.resting", body)
+    assert text != PLAIN
+    program = parse_program(text, SCHEMA)
+    assert isinstance(program, CompiledProgram), program

@@ -11,6 +11,7 @@ from attrs import evolve
 from engine.sharp.editions import LATEST
 from engine.sharp.program import CompiledProgram
 from engine.sharp.sampled import SampledViews
+from engine.sharp.sharing import archive_work
 from engine.sharp.vet import vet
 from ledger.vocabulary.body import Body
 from ledger.vocabulary.path import Path
@@ -23,9 +24,8 @@ HAS_CLAY = "def clay(self, state):\n    return state.basket.clay >= 1"
 
 def known(program: CompiledProgram) -> Known:
     """An archived skill."""
-    return Known(
-        program.name, program.meaning, program.requires_meaning, tuple(item.prerequisite for item in program.requires)
-    )
+    requires = tuple(item.prerequisite for item in program.requires)
+    return Known(program.name, program.meaning, program.requires_meaning, requires, Body(program.source))
 
 
 REST = compiled("return state.resting and not previous.resting", name="Rest")
@@ -166,6 +166,43 @@ def test_errors_of_the_caller_are_no_verdicts() -> None:
         vet(evolve(effect_of(mutant()), world="other"), SCHEMA)
     with pytest.raises(ValueError, match="there are sharp@1, sharp@2"):
         vet(evolve(effect_of(mutant()), grammar="sharp@9"), SCHEMA)
+
+
+def heavy(name: str, salt: int) -> CompiledProgram:
+    """A program of some nine thousand element operations, none of them shared with another salt's."""
+    return compiled(
+        f"return sum((state.field * k + {salt} == previous.field).sum() for k in range(2, 32)) > 40", name=name
+    )
+
+
+def test_the_archive_as_a_whole_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the second edition on; equal parts count once, and the sources of the archive are what is counted."""
+    programs = [heavy(f"Heavy{salt}", salt) for salt in range(3)]
+    total = archive_work(programs, SCHEMA)
+    archive = tuple(known(program) for program in programs[:2])
+    for allowed, fits in ((total, True), (total - 1, False)):
+        edition = evolve(LATEST, limits=evolve(LATEST.limits, archive_work=allowed))
+        monkeypatch.setattr("engine.sharp.vet.edition_of", lambda label, edition=edition: edition)
+        found = verdict(programs[2].source, archive=archive)
+        assert (found.program is not None) is fits
+        if found.refusal is not None:
+            assert found.refusal.kind == "budget"
+            assert f"{total - 1:,}" in found.refusal.reason
+            assert found.refusal.line >= 1
+        shared = verdict(heavy("Twin", 0).source.replace("> 40", "> 41"), archive=archive)
+        assert shared.program is not None  # all but the comparison is there already
+    without = tuple(evolve(item, source=None) for item in archive)
+    assert verdict(programs[2].source, archive=without).program is not None
+
+
+def test_a_replaced_skill_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    old = heavy("Heavy", 0)
+    new = heavy("Heavy", 1)
+    allowed = archive_work([new], SCHEMA)
+    edition = evolve(LATEST, limits=evolve(LATEST.limits, archive_work=allowed))
+    monkeypatch.setattr("engine.sharp.vet.edition_of", lambda label: edition)
+    assert accepted(new.source, archive=(known(old),), replaces="Heavy", may_change_success=True).name == "Heavy"
+    assert "archive is over" in refusal(heavy("Other", 2).source, archive=(known(old),)).reason
 
 
 # --- sampled states --------------------------------------------------------------------------------------------------

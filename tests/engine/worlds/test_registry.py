@@ -33,9 +33,9 @@ def test_one_object_per_name(classic: CraftaxClassic) -> None:
     [
         (
             "craftax_clasic",
-            "there is no world 'craftax_clasic'; did you mean craftax_classic\\? worlds: craftax_classic",
+            "there is no world 'craftax_clasic'; did you mean craftax_classic\\? worlds: craftax, craftax_classic",
         ),
-        ("chess", "there is no world 'chess'; worlds: craftax_classic"),
+        ("chess", "there is no world 'chess'; worlds: craftax, craftax_classic"),
     ],
 )
 def test_an_unknown_name_is_answered_with_the_nearest(name: str, message: str) -> None:
