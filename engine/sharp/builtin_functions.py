@@ -23,6 +23,8 @@ def _abs(c: Compiler, x: Any) -> Any:
 @table(BUILTINS, "len")
 def _len(c: Compiler, x: Any) -> Any:
     if isinstance(x, Items):
+        if x.kind == "set":
+            raise Refused("type", "how many different items a set has depends on the state", "use a tuple")
         if x.present is None:
             return len(x.items)
         return _total(c, [Traced(item) for item in x.present], 0)

@@ -141,6 +141,9 @@ class Comparisons(Access):
                     raise self._text(texts[0], left) from None
                 raise
         else:
-            equal = self.numeric.traced("==", self.numeric.lift(right, "a tuple or an array"), self.numeric.lift(left))
+            array = self.numeric.lift(right, "a tuple or an array")
+            if not array.shape:
+                raise Refused("type", f"{kind_of(right)} has no elements to look among", "use == to compare")
+            equal = self.numeric.traced("==", array, self.numeric.lift(left))
             found = self.numeric.reduce("any", equal)
         return found if op == "in" else self.numeric.negation(self.numeric.truth(found))

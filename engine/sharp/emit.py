@@ -8,13 +8,17 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from engine.sharp.graph import Node, constant_array, topological
+from engine.sharp.graph import PASSIVE, Node, constant_array, topological
 from engine.sharp.kernels import KERNELS
 from engine.sharp.policy import CompiledPolicy
 from engine.sharp.program import CompiledProgram
 from engine.sharp.sharing import roots_of
 from engine.worlds.protocol import View
 from engine.worlds.schema import Schema
+
+BARRIER_EVERY = 24
+"""XLA fuses a chain of operations into one loop and computes what has several users once for each: the time to
+compile and to run it can double with every level. A value of so many levels is therefore computed and kept."""
 
 Predicates = Callable[[View, View], tuple[jax.Array, jax.Array]]
 Choose = Callable[[View, View], jax.Array]
@@ -89,6 +93,8 @@ def _values(order: Sequence[Node], states: Mapping[str, View], schema: Schema) -
             value = _helped(node, operands, states, schema)
         else:
             value = KERNELS[node.op](jnp, node.attributes, *operands)
+        if node.level % BARRIER_EVERY == 0 and node.op not in PASSIVE:
+            value = jax.lax.optimization_barrier(value)
         values[node.digest] = value
     return values
 

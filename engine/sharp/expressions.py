@@ -34,6 +34,11 @@ from engine.sharp.values import (
 from engine.worlds.schema import Constant
 
 
+def _is_least(node: ast.expr) -> bool:
+    """Whether a written number is one beyond the largest integer: with a minus before it, it is the least."""
+    return isinstance(node, ast.Constant) and type(node.value) is int and node.value == 2**31
+
+
 class Expressions(Comparisons):
     """Evaluates expressions in an environment. One instance compiles one program."""
 
@@ -153,7 +158,7 @@ class Expressions(Comparisons):
             return self.numeric.binary(OPERATORS[type(node.op)], left, right)
 
     def _unaryop(self, node: ast.UnaryOp, env: Env) -> Any:
-        if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant) and node.operand.value == 2**31:
+        if isinstance(node.op, ast.USub) and _is_least(node.operand):
             return -(2**31)
         return self.numeric.unary(OPERATORS[type(node.op)], self.expression(node.operand, env))
 

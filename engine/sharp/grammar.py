@@ -106,6 +106,11 @@ REFUSED: dict[str, tuple[str, str | None]] = {
     "Del": ("del is not part of the language", "leave it out"),
 }
 
+MAX_GENERATORS = 16
+
+TYPES = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.BinOp)
+"""What an annotation is made of."""
+
 NO_FILE = ""
 """On a syntax error CPython opens the file that the source is said to come from; a file of this name cannot exist."""
 
@@ -201,6 +206,11 @@ def _check_node(node: ast.AST, limits: Limits) -> None:
             raise Refused("grammar", *REFUSED["Starred"], line, column)
     if isinstance(node, ast.ClassDef) and node.keywords:
         raise Refused("grammar", "a class takes no keywords", "write class Name(Sharp):", line, column)
+    if isinstance(node, (ast.ListComp, ast.GeneratorExp)) and len(node.generators) > MAX_GENERATORS:
+        reason = f"a comprehension over {len(node.generators)} ranges is over the budget of {MAX_GENERATORS}"
+        raise Refused("budget", reason, "use helper methods", line, column)
+    for annotation in _annotations(node):
+        _check_annotation(annotation)
     if isinstance(node, ast.comprehension) and node.is_async:
         raise Refused("grammar", "async comprehensions are not part of the language", None, line, column)
     if isinstance(node, ast.keyword) and node.arg is None:
@@ -208,6 +218,8 @@ def _check_node(node: ast.AST, limits: Limits) -> None:
     if isinstance(node, ast.Constant):
         if isinstance(node.value, int) and abs(node.value) > INT_MAX + 1:
             raise Refused("budget", "integers must fit into 32 bits", LARGEST, line, column)
+        if isinstance(node.value, str) and any("\ud800" <= character <= "\udfff" for character in node.value):
+            raise Refused("syntax", "a text with half a character", "leave the escape out", line, column)
         if isinstance(node.value, (bytes, complex)):
             raise Refused("grammar", f"a {type(node.value).__name__} is not part of the language", None, line, column)
     if isinstance(node, ast.Assign):
@@ -218,6 +230,21 @@ def _check_node(node: ast.AST, limits: Limits) -> None:
         targets = []
     for target in targets:
         _check_target(target, bare=isinstance(node, (ast.AugAssign, ast.AnnAssign)))
+
+
+def _annotations(node: ast.AST) -> Iterator[ast.expr]:
+    for name in ("annotation", "returns"):
+        annotation = getattr(node, name, None)
+        if isinstance(annotation, ast.expr):
+            yield annotation
+
+
+def _check_annotation(annotation: ast.expr) -> None:
+    """An annotation has no effect; it stays in the source, so it may only name a type."""
+    for part in ast.walk(annotation):
+        if isinstance(part, ast.expr) and not isinstance(part, TYPES):
+            hint = "write a name, or leave it out"
+            raise Refused("grammar", "an annotation names a type", hint, part.lineno, part.col_offset + 1)
 
 
 def _check_target(target: ast.expr, bare: bool) -> None:

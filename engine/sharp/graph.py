@@ -27,7 +27,8 @@ NUMPY = {"bool": np.dtype(np.bool_), "int32": np.dtype("<i4"), "float32": np.dty
 class Node:
     """An operation on operands. ``dtype`` is ``bool``, ``int32`` or ``float32``; ``shape`` is static.
 
-    ``bounds`` are inclusive integer bounds of every element where they are known; they are derived, not identity.
+    ``bounds`` are inclusive integer bounds of every element where they are known, ``level`` is the length of the
+    longest chain of operations that it rests on, itself included; both are derived, not identity.
     """
 
     op: str
@@ -37,6 +38,7 @@ class Node:
     shape: tuple[int, ...]
     digest: bytes
     bounds: Bounds | None
+    level: int = 0
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Node) and self.digest == other.digest
@@ -109,7 +111,7 @@ def operations(roots: Iterable[Node]) -> list[Node]:
 
 def work(node: Node) -> int:
     """Element operations of one node: what budgets count."""
-    if node.op in ("input", "constant", "broadcast", "reshape"):
+    if node.op in PASSIVE:
         return 0
     if node.op == "helper":
         return 0  # charged by the schema's own figure
@@ -119,6 +121,9 @@ def work(node: Node) -> int:
         return node.size * max(1, node.shape[int(str(node.attributes[0]))].bit_length())
     return node.size * max(1, len(node.operands) - 1)
 
+
+PASSIVE = frozenset({"input", "constant", "broadcast", "reshape"})
+"""Operations that compute nothing."""
 
 REDUCTIONS = frozenset({"sum", "prod", "any", "all", "reduce_max", "reduce_min", "argmax", "argmin"})
 
@@ -178,7 +183,9 @@ class Graph:
             bounds = (0, 1)
         if bounds is not None and not INT_MIN <= bounds[0] <= bounds[1] <= INT_MAX:
             bounds = None
-        node = Node(op, operands, attributes, dtype, shape, digest, bounds)
+        level = max((operand.level for operand in operands), default=0) + (op not in PASSIVE)
+        self.meter.rest(level)
+        node = Node(op, operands, attributes, dtype, shape, digest, bounds, level)
         charge = work(node) if cost is None else cost
         if op not in ("input", "constant", "broadcast"):
             self.meter.operate(charge)

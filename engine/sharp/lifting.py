@@ -66,6 +66,8 @@ class Lifting:
 
     def stack(self, items: Items) -> Traced:
         """A tuple of equal-shaped values as an array."""
+        if items.kind == "set":
+            raise Refused("type", "a set has no order", "use a tuple")
         if items.present is not None:
             raise Refused(
                 "shape",

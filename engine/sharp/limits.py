@@ -24,6 +24,7 @@ class Limits:
     volume: int = 16_000_000
     operations: int = 8_192
     work: int = 1_000_000
+    chain: int | None = None
     name: int | None = None
     archive_work: int = 20_000_000
 
@@ -46,6 +47,7 @@ MEANINGS = {
     "volume": "elements of all values made while compiling",
     "operations": "operations",
     "work": "elements × operations",
+    "chain": "operations that rest on one another",
     "name": "characters of a name",
     "archive_work": "elements × operations of the whole archive",
 }
@@ -90,6 +92,12 @@ class Meter:
             raise self._over("operations", self._work_by_line)
         if self.work > self.limits.work:
             raise self._over("work", self._work_by_line)
+
+    def rest(self, level: int) -> None:
+        """An operation is added that rests on others, ``level`` of them in a chain, itself included."""
+        if self.limits.chain is not None and level > self.limits.chain:
+            reason = f"over the budget of {self.limits.chain:,} {MEANINGS['chain']}"
+            raise Refused("budget", reason, WHOLE_ARRAYS)
 
     def hold(self, elements: int) -> None:
         """A value of ``elements`` elements is made."""

@@ -69,6 +69,7 @@ class Compiler(Statements):
         self.env = self.module
         self.calls: list[ast.FunctionDef] = []
         self._frames = _Frames()
+        self._assigned: dict[ast.FunctionDef, frozenset[str]] = {}
 
     # --- notes -------------------------------------------------------------------------------------------------------
 
@@ -159,7 +160,10 @@ class Compiler(Statements):
         if len(self.calls) >= MAX_CALLS:
             raise Refused("budget", f"helpers call helpers more than {MAX_CALLS} deep")
         self._frames.last += 1
-        env = Env(parent=parent, assigned=assigned_names(definition), frame=self._frames.last)
+        assigned = self._assigned.get(definition)
+        if assigned is None:
+            assigned = self._assigned[definition] = assigned_names(definition)
+        env = Env(parent=parent, assigned=assigned, frame=self._frames.last)
         self._bind(definition, arguments, keywords, env)
         self.calls.append(definition)
         before = self.env

@@ -146,6 +146,8 @@ class Numeric(Operators):
         if axis is None:
             return tuple(range(rank))
         given = [self.whole(item, "an axis") for item in (axis.items if isinstance(axis, Items) else [axis])]
+        if isinstance(axis, bool) or (isinstance(axis, Items) and any(isinstance(item, bool) for item in axis.items)):
+            raise Refused("type", "an axis is a number", "write axis=0 or axis=1")
         for item in given:
             if not -rank <= item < rank:
                 raise Refused("shape", f"axis {item} does not exist in shape {list(x.shape)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import traceback
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeVar
@@ -53,8 +52,12 @@ def settled(compiled: Callable[[], Accepted], edition: Edition) -> Accepted | Re
     except MemoryError:
         raise
     except Exception as fault:
-        last = traceback.extract_tb(fault.__traceback__)[-1]
-        where = f"{type(fault).__name__} in {last.name} of {PurePath(last.filename).name}"
+        last = fault.__traceback__  # not by the module traceback, which opens the files of source
+        while last is not None and last.tb_next is not None:
+            last = last.tb_next
+        code = None if last is None else last.tb_frame.f_code
+        place = "" if code is None else f" in {code.co_name} of {PurePath(code.co_filename).name}"
+        where = f"{type(fault).__name__}{place}"
         reason = f"the compiler failed on this text ({where}): the fault is the compiler's"
         return Refusal("internal", line, column, reason, "write it another way, and report the fault with the text")
 

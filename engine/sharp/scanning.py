@@ -39,7 +39,8 @@ def check_text(source: str) -> None:
     """
     depth = prefixes = 0
     for kind, text, start in _tokens(source):
-        if kind == "word" and not text.isascii():
+        foreign = not text.isascii() and (kind == "word" or (kind == "sign" and f"a{text}".isidentifier()))
+        if foreign:
             shown = text if len(text) <= 40 else text[:39] + "…"
             raise Refused(
                 "name", f"{shown!r} is not ASCII: names are written in plain letters", None, *_place(source, start)

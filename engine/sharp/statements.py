@@ -19,6 +19,10 @@ def ends_with(body: list[ast.stmt], node: ast.stmt) -> bool:
     return last is node or (isinstance(last, ast.If) and (ends_with(last.body, node) or ends_with(last.orelse, node)))
 
 
+NAMES_PER_STEP = 8
+"""A branch copies and merges the local names; so many cost as much as an expression."""
+
+
 class Statements(Expressions):
     """Executes blocks of statements in an environment."""
 
@@ -35,6 +39,7 @@ class Statements(Expressions):
                 break
             skip = self.numeric.truth(self.numeric.disjunction([env.broken, env.continued]))
             if isinstance(skip, Node):
+                self.meter.step(len(env.names) // NAMES_PER_STEP)
                 suspended.append((skip, env.fork(skip.digest)))
                 env.broken = env.continued = False
                 env.control = (*env.control, skip.digest)
@@ -239,6 +244,7 @@ class Statements(Expressions):
         if isinstance(test, bool):
             self.block(node.body if test else node.orelse, env)
             return
+        self.meter.step(len(env.names) // NAMES_PER_STEP)
         yes, no = env.fork(test.digest), env.fork(self.nodes.not_(test).digest)
         with self.arm(node, test, True, env):
             self.block(node.body, yes)
@@ -265,6 +271,7 @@ class Statements(Expressions):
                 self.assign(node.target, value, env)
                 self.block(node.body, env)
             else:
+                self.meter.step(len(env.names) // NAMES_PER_STEP)
                 before = env.fork(b"")
                 inside = env.fork(self.numeric.node_of(skip).digest)
                 inside.broken = False

@@ -166,7 +166,8 @@ def test_nothing_that_is_printed_can_be_obeyed(files: Path, capsys: pytest.Captu
     assert vet("named.py", "refused.py", "needs.py", "--explain") == ExitCode.NO
     shown = capsys.readouterr().out
     assert all(line.isprintable() for line in shown.splitlines())
-    assert "the prerequisite \\x1b[2J is no skill" in shown
+    assert "a prerequisite is the name of a skill" in shown
+    assert "\\\\x1b[2J" in shown
 
 
 def test_standard_input(files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,7 +60,7 @@ def _many_lines(text: str) -> None:
 
 
 def _turn(text: str) -> None:
-    grammar.OPERATORS[ast.Gt] = grammar.OPERATORS[ast.Lt]
+    grammar.OPERATORS[ast.GtE] = grammar.OPERATORS[ast.Lt]
 
 
 def _raise(error: type[BaseException]) -> Callable[[str], None]:

@@ -31,7 +31,7 @@ MIB = 1024**2
 MEMORY_CAP = 512 * MIB
 """Address space that a compilation may take on top of what its process has already."""
 
-CPU_SECONDS = 30
+CPU_SECONDS = 15
 WATCHDOG_SECONDS = 90
 """Against hangs only. What a program may cost is decided by counts, and no test compares times."""
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import jax
+import numpy as np
 import pytest
 from attrs import evolve
 
 from engine.sharp.editions import LATEST, Edition
+from engine.sharp.emit import BARRIER_EVERY, predicates
 from engine.sharp.limits import Limits
 from engine.sharp.program import CompiledProgram, parse_program
 from engine.sharp.refusals import Refused
 from engine.sharp.sharing import archive_work, check_archive
 from ledger.vocabulary.vet import Refusal
-from tests.engine.sharp.invented import SCHEMA
+from tests.engine.sharp.concrete import graph_truths
+from tests.engine.sharp.invented import SCHEMA, random_view
 from tests.engine.sharp.programs import compiled, refused, source_of
 
 LIMITS = LATEST.limits
@@ -49,6 +53,25 @@ def test_the_costliest_line_is_named() -> None:
     assert isinstance(refusal, Refusal)
     lines = source_of(BUSY).split("\n")
     assert "state.field[i].sum()" in lines[refusal.line - 1]
+
+
+def test_chains_of_operations() -> None:
+    """Counted along operands, so that many operations side by side are no chain; kept in parts for XLA."""
+    chain = "x = state.stamina\nfor i in range({}):\n    x = (x + 7) // (previous.stamina + i)\nreturn x > 3"
+    refusal = refused(chain.format(300))
+    assert (refusal.kind, "operations that rest on one another" in refusal.reason) == ("budget", True)
+    program = compiled(chain.format(40))
+    assert max(program.success.level, BARRIER_EVERY) == program.success.level
+    wide = " + ".join(f"(state.stamina // (previous.stamina + {i}))" for i in range(30))
+    assert compiled(f"return {wide} > 3").success.level < 10
+    view = random_view(np.random.default_rng(0))
+    expected = graph_truths(program, view, view, SCHEMA)[0]
+    evaluate = predicates([program], SCHEMA)
+    assert bool(jax.jit(evaluate)(view, view)[0][0]) is expected
+    assert "optimization_barrier" in str(jax.make_jaxpr(evaluate)(view, view))
+    assert "optimization_barrier" not in str(
+        jax.make_jaxpr(predicates([compiled("return state.stamina > 3")], SCHEMA))(view, view)
+    )
 
 
 def test_source_bytes_count_bytes() -> None:
