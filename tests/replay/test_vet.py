@@ -167,7 +167,7 @@ def test_nothing_that_is_printed_can_be_obeyed(files: Path, capsys: pytest.Captu
     shown = capsys.readouterr().out
     assert all(line.isprintable() for line in shown.splitlines())
     assert "a prerequisite is the name of a skill" in shown
-    assert "\\\\x1b[2J" in shown
+    assert "\\x1b[2J" in shown
 
 
 def test_standard_input(files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
