@@ -269,6 +269,8 @@ def _sign(c: Compiler, x: Any) -> Any:
 def _norm(c: Compiler, x: Any, ord: Any = None, axis: Any = None) -> Any:
     value = c.numeric.convert(c.numeric.lift(x), "float32")
     order = 2 if ord is None else c.numeric.static(ord)
+    if order != 2 and len(value.shape) > 1 and (axis is None or isinstance(axis, Items)):
+        raise Refused("call", "norm knows the orders 1, 2 and jnp.inf of vectors", "give one axis")
     if order == 1:
         return c.numeric.reduce("sum", c.numeric.absolute(value), axis)
     if order == math.inf:

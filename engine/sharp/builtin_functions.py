@@ -132,6 +132,8 @@ def _sum(c: Compiler, iterable: Any, start: Any = 0) -> Any:
         raise Refused("type", f"{kind_of(iterable)} cannot be looped over", advice)
     items = c.elements(iterable)
     values = items.items
+    if items.present is not None and any(isinstance(value, Items) for value in values):
+        raise Refused("shape", "which lists are joined depends on the state", "count or test the items instead")
     if items.present is not None:
         values = [c.numeric.where(Traced(test), value, 0) for value, test in zip(values, items.present, strict=True)]
     return _total(c, values, start)
@@ -201,6 +203,9 @@ def _best(c: Compiler, op: str, values: tuple[Any, ...], default: Any) -> Any:
             raise Refused("shape", f"{op} of an array with rows", f"use .{op}()")
         items = c.elements(only)
         candidates, present = items.items, items.present
+    if any(isinstance(candidate, Items) for candidate in candidates):
+        advice = f"compare one number made of them, such as {op}(a * 100 + b for a, b in pairs)"
+        raise Refused("type", f"{op} compares numbers, not tuples", advice)
     if not candidates:
         if default is MISSING:
             raise Refused("type", f"{op} of nothing does not exist", "give default=...")

@@ -95,6 +95,10 @@ class Comparisons(Access):
         )
 
     def _comparison(self, op: str, left: Any, right: Any) -> Any:
+        told = any(isinstance(side, Traced) and side.optional for side in (left, right))
+        if told and op not in ("<", "<=", ">", ">="):
+            reason = "on some paths this is None, which counts as False here and equals nothing"
+            raise Refused("type", reason, "start with False instead of None, and use not")
         if op in ("is", "is not"):
             if left is not None and right is not None:
                 raise Refused("grammar", f"{op} compares with None only", "use == or !=")

@@ -230,7 +230,7 @@ class Compiler(Statements):
         env = Env(names=dict(self.class_values), parent=self.module)
         value = self.expression(node, env)
         if isinstance(value, Items) and value.kind == "list":
-            return Items(list(value.items), "tuple", value.present)  # shared between calls, so it cannot grow
+            return Items(list(value.items), "list", value.present, frame=-1)  # shared between calls: it cannot grow
         if is_number(value) or value is None or isinstance(value, (Items, Traced, str)):
             return value
         raise Refused(

@@ -77,6 +77,13 @@ class Numeric(Operators):
         """A truth as a node."""
         return self.nodes.constant(truth, "bool") if isinstance(truth, bool) else truth
 
+    def known(self, value: Any, what: str) -> bool:
+        """A truth that must not depend on the state."""
+        truth = self.truth(value)
+        if isinstance(truth, bool):
+            return truth
+        raise Refused("static", f"{what} must be known before the program runs", "write True or False")
+
     # --- choice ------------------------------------------------------------------------------------------------------
 
     def fixed(self, items: Items) -> list[Any]:
@@ -115,11 +122,15 @@ class Numeric(Operators):
             if isinstance(value, (bool, Traced)) and (
                 isinstance(value, bool) or (value.dtype, value.shape) == ("bool", ())
             ):
-                return self.where(Traced(test), False if yes is None else yes, False if no is None else no)
+                merged = self.where(Traced(test), False if yes is None else yes, False if no is None else no)
+                return Traced(merged.node, merged.mask, optional=True)
             return Unusable(either(None, value), start_hint(value), returned="return a value on every path")
         numeric = (Traced, bool, int, float)
         if isinstance(yes, numeric) and isinstance(no, numeric):
             a, b = self.lift(yes), self.lift(no)
+            if a.optional or b.optional:
+                merged = self.where(Traced(test), a, b)
+                return Traced(merged.node, merged.mask, optional=True)
             if a.shape != b.shape:
                 reason = f"this has shape {list(a.shape)} or {list(b.shape)}, depending on the state"
                 return Unusable(reason, "make it one shape on both paths, such as with .any() or an index", "shape")
@@ -174,7 +185,7 @@ class Numeric(Operators):
         if op in ("max", "min"):
             op = {"bool": {"max": "any", "min": "all"}[op]}.get(x.dtype, f"reduce_{op}")
         result = self.nodes.reduce(op, node, axes)
-        if self.truth(keepdims) is True:
+        if self.known(keepdims, "keepdims"):
             result = self.nodes.reshape(
                 result, tuple(1 if place in axes else size for place, size in enumerate(x.shape))
             )

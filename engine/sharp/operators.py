@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from engine.sharp.graph import Node, scalar_of
 from engine.sharp.lifting import Lifting, checked, is_number
@@ -72,6 +72,10 @@ class Operators(Lifting):
             return Items(list(self.fixed(a)) * count, a.kind)
         if op == "*" and isinstance(b, Items) and isinstance(a, int):
             return self.binary(op, b, a)
+        if op in ("*", "==", "!=") and isinstance(a, Items) != isinstance(b, Items):
+            other = b if isinstance(a, Items) else a
+            if is_number(other) or (isinstance(other, Traced) and other.shape == ()):
+                self._of_one(op)
         if op in ("==", "!=") and (a is None or b is None):
             return (a is b) is (op == "==")
         return self.traced(op, self.lift(a), self.lift(b))
@@ -90,7 +94,16 @@ class Operators(Lifting):
         except TypeError:
             raise Refused("type", f"{op} does not work on {kind_of(a)} and {kind_of(b)}") from None
 
+    def _of_one(self, op: str) -> NoReturn:
+        """Refuse a tuple beside a single number, which Python does not take item by item."""
+        if op == "*":
+            reason = "how often a list is repeated must be known before the program runs"
+            raise Refused("static", reason, "use jnp.array(...) to multiply the items")
+        raise Refused("type", "a number never equals a tuple", "compare with an item, or use in")
+
     def _items_equal(self, op: str, a: Items, b: Items) -> Any:
+        if a.kind != b.kind and "list" in (a.kind, b.kind):
+            raise Refused("type", "a list never equals a tuple", "write both as tuples")
         left, right = self.fixed(a), self.fixed(b)
         self.meter.hold(len(left))
         self.meter.step(len(left))

@@ -37,7 +37,7 @@ def _sorted(c: Compiler, iterable: Any, reverse: Any = False) -> Any:
     items = c.numeric.fixed(c.elements(iterable))
     c.meter.hold(len(items))
     c.meter.step(len(items))
-    backwards = c.numeric.truth(reverse) is True
+    backwards = c.numeric.known(reverse, "reverse")
     if all(is_number(item) for item in items):
         return c.new_list(sorted(items, reverse=backwards), None)
     stacked = c.numeric.lift(Items(list(items)))
@@ -209,9 +209,9 @@ def _reduction(*names: str) -> None:
             c: Compiler, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False, initial: Any = None,
             where: Any = None,
         ) -> Any:  # fmt: skip
-            total = reduced(c, a, axis, keepdims, initial, where)
             name = dtype_of(c, dtype)
-            return total if name is None else c.numeric.convert(total, name)
+            values = a if name is None else c.numeric.convert(c.numeric.lift(a), name)
+            return reduced(c, values, axis, keepdims, initial, where)
 
     else:
 

@@ -72,6 +72,7 @@ _ADDED: dict[int, tuple[str, ...]] = {
     2: (
         "A list that grows by `append` can grow by `extend`, too. `sorted` and `jnp.sort` put what lies outside the "
         "grid last; `where=` leaves elements out of a reduction.",
+        "Generators, `zip`, `enumerate` and `reversed` can be read more than once.",
         "Brackets nest at most 60 deep, helpers call helpers at most 16 deep, arrays have at most 16 axes, and an "
         "integer that depends on the state is raised to known powers from 0 to 8 only.",
     ),

@@ -128,6 +128,8 @@ class Statements(Expressions):
 
     def _return(self, node: ast.Return, env: Env) -> None:
         value = None if node.value is None else self.expression(node.value, env)
+        if isinstance(value, Items) and value.kind == "list":  # other paths may append after this one has returned
+            value = Items(list(value.items), value.kind, value.present, frame=-1)
         env.result = self.returning(value, env)
         env.returned = True
 

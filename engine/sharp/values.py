@@ -56,10 +56,14 @@ class Choice:
 
 @frozen
 class Traced:
-    """A value that may depend on the state. ``mask`` marks the cells of a window that lie on the map; None: all do."""
+    """A value that may depend on the state. ``mask`` marks the cells of a window that lie on the map; None: all do.
+
+    ``optional``: a truth value that stands for None on some paths, where it counts as False.
+    """
 
     node: Node
     mask: Node | None = None
+    optional: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
