@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from replay.output import console, safe
 
 if TYPE_CHECKING:
-    from engine.sharp.excerpt import Line, Role
+    from engine.sharp.explaining.excerpt import Line, Role
 
 STYLES: Mapping[Role, str] = MappingProxyType(
     {

@@ -10,13 +10,20 @@ import numpy as np
 from attrs import field, frozen
 
 from engine.sharp.editions import Edition
-from engine.sharp.excerpt import Line, Piece, line, plain, visible
-from engine.sharp.explain import budgets, operation_lines, operations_kept, program_lines, refusal_lines, short_lines
-from engine.sharp.origins import lines_of
-from engine.sharp.places import locate
+from engine.sharp.explaining.excerpt import Line, Piece, line, plain, visible
+from engine.sharp.explaining.explain import (
+    budgets,
+    operation_lines,
+    operations_kept,
+    program_lines,
+    refusal_lines,
+    short_lines,
+)
+from engine.sharp.explaining.origins import lines_of
+from engine.sharp.explaining.places import locate
+from engine.sharp.explaining.readings import Reading
+from engine.sharp.explaining.witnesses import Truth, Witness
 from engine.sharp.program import CompiledProgram
-from engine.sharp.readings import Reading
-from engine.sharp.witnesses import Truth, Witness
 from engine.worlds.schema import Schema
 from engine.worlds.text_picture import text_picture
 from ledger.codec import plain as plain_data

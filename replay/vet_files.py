@@ -8,10 +8,10 @@ from functools import cached_property
 from attrs import frozen
 
 from engine.sharp.editions import edition_of
+from engine.sharp.explaining.witnesses import Truth, truths
 from engine.sharp.program import CompiledProgram, parse_program
 from engine.sharp.sampled import SampledViews
 from engine.sharp.vet import vet
-from engine.sharp.witnesses import Truth, truths
 from engine.worlds import registry, sampling
 from ledger.vocabulary.body import Body
 from ledger.vocabulary.path import Path

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.sharp.excerpt import Line, Piece, Role, line, visible
-from engine.sharp.readings import Reading
-from engine.sharp.witnesses import SUCCESS, Truth, Witness
+from engine.sharp.explaining.excerpt import Line, Piece, Role, line, visible
+from engine.sharp.explaining.readings import Reading
+from engine.sharp.explaining.witnesses import SUCCESS, Truth, Witness
 from engine.worlds.schema import Field, Schema
 from engine.worlds.text_picture import TextPicture, named_values, text_picture
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from engine.sharp.graph import PASSIVE, Node, constant_array, topological
 from engine.sharp.kernels import KERNELS
-from engine.sharp.policy import CompiledPolicy
+from engine.sharp.other_forms.policy import CompiledPolicy
 from engine.sharp.program import CompiledProgram
 from engine.sharp.sharing import roots_of
 from engine.worlds.protocol import View

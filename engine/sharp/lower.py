@@ -9,9 +9,10 @@ from attrs import define, frozen
 
 from engine.sharp.editions import Edition
 from engine.sharp.forms import SHARP, Form
-from engine.sharp.functions import available
 from engine.sharp.graph import Graph, Node, scalar_of
 from engine.sharp.indexing import Indexing
+from engine.sharp.library.functions import available
+from engine.sharp.library.tables import METHODS
 from engine.sharp.lifting import is_number
 from engine.sharp.limits import Meter
 from engine.sharp.numeric import Numeric
@@ -19,7 +20,6 @@ from engine.sharp.refusals import Refused
 from engine.sharp.scope import TYPING, UNSET, Env, protected, world_scope
 from engine.sharp.shaping import Shaping
 from engine.sharp.statements import Statements
-from engine.sharp.tables import METHODS
 from engine.sharp.values import Items, LocalFunction, SelfValue, StateValue, Traced, Unusable, kind_of
 from engine.worlds.schema import Schema
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from engine.sharp.editions import LATEST, Edition
 from engine.sharp.forms import SHARP, Form
-from engine.sharp.functions import CONSTANTS, DTYPES, Function, available, usage
 from engine.sharp.grammar import EXPRESSIONS, REFUSED, STATEMENTS, meanings
+from engine.sharp.library.functions import CONSTANTS, DTYPES, Function, available, usage
+from engine.sharp.library.tables import BUILTINS, JNP, LAX, LINALG, METHODS
 from engine.sharp.limits import MEANINGS
-from engine.sharp.tables import BUILTINS, JNP, LAX, LINALG, METHODS
 from engine.worlds.schema import Constant, Field, Group, Helper, Schema
 
 TEMPLATE = '''\

@@ -12,8 +12,8 @@ from attrs import evolve
 
 from engine.sharp.editions import VETTED, Edition, edition_of
 from engine.sharp.emit import predicates
+from engine.sharp.explaining.reach import better_placed, tree_of
 from engine.sharp.program import CompiledProgram, parse_program
-from engine.sharp.reach import better_placed, tree_of
 from engine.sharp.refusals import Refused, did_you_mean
 from engine.sharp.sampled import SampledViews
 from engine.sharp.sharing import check_archive

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from engine.sharp.other_forms.reference_forms import flat_page, policy_core
 from engine.sharp.reference import language_core
-from engine.sharp.reference_forms import flat_page, policy_core
 
 NOTE = "<!-- Generated from the tables in engine/sharp: python -m tests.engine.sharp.language_doc -->\n\n"
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
-from engine.sharp.explain import explain_refusal
+from engine.sharp.explaining.explain import explain_refusal
 from engine.sharp.program import parse_program
 from ledger.vocabulary.vet import Refusal
 from tests.engine.sharp.invented import SCHEMA

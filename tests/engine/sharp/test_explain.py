@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from engine.sharp.editions import LATEST
-from engine.sharp.excerpt import MOST_CELLS, Piece, excerpt, plain, visible
-from engine.sharp.explain import budgets, explain_program, explain_refusal, refusal_lines
-from engine.sharp.origins import lines_of
-from engine.sharp.places import locate
+from engine.sharp.explaining.excerpt import MOST_CELLS, Piece, excerpt, plain, visible
+from engine.sharp.explaining.explain import budgets, explain_program, explain_refusal, refusal_lines
+from engine.sharp.explaining.origins import lines_of
+from engine.sharp.explaining.places import locate
 from engine.sharp.program import parse_program
 from ledger.vocabulary.vet import Refusal
 from tests.engine.sharp.invented import SCHEMA

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.sharp.editions import FIRST
-from engine.sharp.flat import CompiledFlat, advance
 from engine.sharp.forms import FORM_LIMITS
-from engine.sharp.vet_forms import vet_flat
+from engine.sharp.other_forms.flat import CompiledFlat, advance
+from engine.sharp.other_forms.vet_forms import vet_flat
 from engine.worlds.craftax_classic.schema import SCHEMA as CLASSIC
 from ledger.vocabulary.vet import Known, Refusal
 from tests.engine.sharp.invented import SCHEMA

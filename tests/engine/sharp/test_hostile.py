@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.sharp.editions import EDITIONS, LATEST
-from engine.sharp.explain import explain_refusal
+from engine.sharp.explaining.explain import explain_refusal
 from engine.sharp.program import CompiledProgram, parse_program
 from engine.sharp.sampled import SampledViews
 from engine.sharp.vet import vet

@@ -23,10 +23,10 @@ from hypothesis import strategies as st
 
 from engine.sharp.editions import FIRST, LATEST
 from engine.sharp.emit import policy_function
-from engine.sharp.policy import CompiledPolicy, SampledChoices, parse_policy
+from engine.sharp.other_forms.policy import CompiledPolicy, SampledChoices, parse_policy
+from engine.sharp.other_forms.vet_forms import vet_policy
 from engine.sharp.program import parse_program
 from engine.sharp.sampled import SampledViews
-from engine.sharp.vet_forms import vet_policy
 from engine.worlds.craftax_classic.schema import SCHEMA as CLASSIC
 from engine.worlds.schema import Schema
 from ledger.vocabulary.vet import Known, Refusal
@@ -312,7 +312,7 @@ def test_choosing_costs_what_its_budgets_say() -> None:
 
 
 def test_parsing_needs_no_jax() -> None:
-    script = "import sys; import engine.sharp.policy, engine.sharp.flat, engine.sharp.reference_forms; assert 'jax' not in sys.modules"
+    script = "import sys; import engine.sharp.other_forms.policy, engine.sharp.other_forms.flat, engine.sharp.other_forms.reference_forms; assert 'jax' not in sys.modules"
     root = Path(__file__).resolve().parents[3]
     subprocess.run([sys.executable, "-c", script], cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, check=True)
 

@@ -8,10 +8,10 @@ import pytest
 
 from engine.sharp.editions import EDITIONS, FIRST, LATEST, UnknownEdition, edition_of
 from engine.sharp.emit import predicates
-from engine.sharp.functions import available
+from engine.sharp.library.functions import available
+from engine.sharp.library.tables import BUILTINS, JNP, LAX
 from engine.sharp.program import CompiledProgram, parse_program
 from engine.sharp.reference import language_core
-from engine.sharp.tables import BUILTINS, JNP, LAX
 from ledger.vocabulary.config import Config
 from ledger.vocabulary.vet import Refusal
 from tests.engine.sharp.concrete import graph_truths, namespace, python_runner

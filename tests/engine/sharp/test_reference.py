@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 from engine.sharp.editions import LATEST
-from engine.sharp.functions import available
 from engine.sharp.grammar import EXPRESSIONS, STATEMENTS, meanings
+from engine.sharp.library.functions import available
+from engine.sharp.library.tables import BUILTINS, JNP, LAX, LINALG, METHODS
 from engine.sharp.program import CompiledProgram, parse_program
 from engine.sharp.reference import TEMPLATE, language_core, language_page
 from engine.sharp.scope import field_paths
-from engine.sharp.tables import BUILTINS, JNP, LAX, LINALG, METHODS
 from engine.worlds.craftax_classic.schema import SCHEMA as CLASSIC
 from tests.engine.sharp.invented import SCHEMA
 from tests.engine.sharp.language_doc import page

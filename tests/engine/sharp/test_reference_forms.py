@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from engine.sharp.editions import FIRST, LATEST
-from engine.sharp.flat import CompiledFlat, parse_flat
 from engine.sharp.forms import FORM_LIMITS, FORM_MEANINGS
-from engine.sharp.functions import available
-from engine.sharp.policy import CompiledPolicy, parse_policy
-from engine.sharp.reference_forms import FLAT_TEMPLATE, POLICY_TEMPLATE, flat_page, policy_core, policy_page
+from engine.sharp.library.functions import available
+from engine.sharp.library.tables import BUILTINS, JNP
+from engine.sharp.other_forms.flat import CompiledFlat, parse_flat
+from engine.sharp.other_forms.policy import CompiledPolicy, parse_policy
+from engine.sharp.other_forms.reference_forms import FLAT_TEMPLATE, POLICY_TEMPLATE, flat_page, policy_core, policy_page
 from engine.sharp.scope import field_paths
-from engine.sharp.tables import BUILTINS, JNP
 from engine.worlds.craftax_classic.schema import SCHEMA as CLASSIC
 from tests.engine.sharp.invented import SCHEMA
 from tests.engine.sharp.language_doc import page

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.sharp.explaining.readings import Reading, inputs, readings
+from engine.sharp.explaining.witnesses import Truth, truths
 from engine.sharp.program import CompiledProgram, parse_program
-from engine.sharp.readings import Reading, inputs, readings
 from engine.sharp.sampled import SampledViews
-from engine.sharp.witnesses import Truth, truths
 from engine.worlds.schema import Field
 from tests.engine.sharp.concrete import evaluate
 from tests.engine.sharp.invented import SCHEMA as INVENTED

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from attrs import frozen
 
 from engine.sharp.editions import LATEST, Edition
-from engine.sharp.excerpt import Line, Piece, excerpt, line, numbered, plain, visible
+from engine.sharp.explaining.excerpt import Line, Piece, excerpt, line, numbered, plain, visible
+from engine.sharp.explaining.places import locate
 from engine.sharp.graph import describe, topological
-from engine.sharp.places import locate
 from engine.sharp.program import CompiledProgram
 from engine.sharp.sharing import operation_count
 from ledger.vocabulary.vet import Refusal

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from attrs import evolve
 
-from engine.sharp.excerpt import Span
+from engine.sharp.explaining.excerpt import Span
 from engine.sharp.grammar import OPERATORS, quiet_parse
 from ledger.vocabulary.vet import Refusal
 

@@ -14,8 +14,8 @@ from attrs import evolve
 
 from engine.sharp.editions import LATEST, Edition
 from engine.sharp.emit import scalars
-from engine.sharp.flat import CompiledFlat, parse_flat
-from engine.sharp.policy import Branch, CompiledPolicy, SampledChoices, parse_policy
+from engine.sharp.other_forms.flat import CompiledFlat, parse_flat
+from engine.sharp.other_forms.policy import Branch, CompiledPolicy, SampledChoices, parse_policy
 from engine.sharp.sampled import SampledViews
 from engine.worlds.schema import Schema
 from ledger.vocabulary.vet import Known, Refusal

@@ -16,9 +16,9 @@ import numpy as np
 from attrs import frozen
 
 from engine.sharp.emit import predicates
+from engine.sharp.explaining.readings import Input, Reading, inputs, leaf, leaves, readings
 from engine.sharp.graph import Node
 from engine.sharp.program import CompiledProgram
-from engine.sharp.readings import Input, Reading, inputs, leaf, leaves, readings
 from engine.sharp.sampled import SampledViews
 from engine.worlds.protocol import View
 from engine.worlds.schema import Schema

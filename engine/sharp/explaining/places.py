@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from engine.sharp.editions import LATEST, Edition
-from engine.sharp.excerpt import Span
+from engine.sharp.explaining.excerpt import Span
+from engine.sharp.explaining.reach import INDENT, better_placed, indent, reach, tree_of
 from engine.sharp.normalise import normalise
-from engine.sharp.reach import INDENT, better_placed, indent, reach, tree_of
 from engine.sharp.refusals import Refused
 from ledger.vocabulary.vet import Refusal
 

@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 
 from attrs import field, frozen
 
-from engine.sharp.choices import Choosing, conditions, is_name
 from engine.sharp.editions import LATEST, Edition
 from engine.sharp.forms import POLICY, Form
 from engine.sharp.grammar import canonical
 from engine.sharp.graph import Node
-from engine.sharp.naming import NamingCompiler
+from engine.sharp.other_forms.choices import Choosing, conditions, is_name
+from engine.sharp.other_forms.naming import NamingCompiler
 from engine.sharp.outline import read_members, read_module
 from engine.sharp.program import Used, hash_of, read_source, used_by
 from engine.sharp.refusals import Refused, settled

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from engine.sharp.choices import ADVICE, Choosing, ChoosingIndex, holds_names, is_name
 from engine.sharp.editions import Edition
 from engine.sharp.indexing import Indexing
 from engine.sharp.lower import Compiler
 from engine.sharp.names import check_names
 from engine.sharp.numeric import Numeric
+from engine.sharp.other_forms.choices import ADVICE, Choosing, ChoosingIndex, holds_names, is_name
 from engine.sharp.refusals import Refused, did_you_mean
 from engine.sharp.scope import Env
 from engine.sharp.values import Items, Named, SelfValue

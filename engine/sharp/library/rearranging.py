@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.sharp.array_functions import dtype_of, shape_of
-from engine.sharp.functions import BUILTINS, JNP, LAX, METHODS, table
+from engine.sharp.library.array_functions import dtype_of, shape_of
+from engine.sharp.library.functions import BUILTINS, JNP, LAX, METHODS, table
+from engine.sharp.library.shape_functions import concatenated, reshaped
 from engine.sharp.lifting import is_number
 from engine.sharp.refusals import Refused
-from engine.sharp.shape_functions import concatenated, reshaped
 from engine.sharp.values import Items, Traced, kind_of
 
 if TYPE_CHECKING:
