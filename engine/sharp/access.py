@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from engine.sharp.callables.functions import CONSTANTS, DTYPES, available, invoke
+from engine.sharp.callables.instead import OF_ARRAYS, OF_MODULES, OF_NUMBERS, instead_of_function, instead_of_member
 from engine.sharp.editions import Edition
 from engine.sharp.graph import Node
 from engine.sharp.hints import listed
 from engine.sharp.indexing import Indexing
-from engine.sharp.library.functions import CONSTANTS, DTYPES, available, invoke
-from engine.sharp.library.instead import OF_ARRAYS, OF_MODULES, OF_NUMBERS, instead_of_function, instead_of_member
 from engine.sharp.lifting import is_number
 from engine.sharp.limits import Meter
 from engine.sharp.numeric import Numeric

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from engine.sharp.callables.functions import available
+from engine.sharp.callables.instead import PARAMETERS, instead_of_name
 from engine.sharp.comparisons import Comparisons
 from engine.sharp.grammar import OPERATORS
 from engine.sharp.graph import Node
 from engine.sharp.hints import callable_hint, cell_hint, listed, method_hint
 from engine.sharp.indexing import SliceValue, picks_rows
-from engine.sharp.library.functions import available
-from engine.sharp.library.instead import PARAMETERS, instead_of_name
 from engine.sharp.refusals import Missing, Refused, did_you_mean
 from engine.sharp.scope import MODULES, Env
 from engine.sharp.values import (

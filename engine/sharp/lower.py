@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 from attrs import define, frozen
 
+from engine.sharp.callables.functions import available
+from engine.sharp.callables.tables import METHODS
 from engine.sharp.editions import Edition
 from engine.sharp.forms import SHARP, Form
 from engine.sharp.graph import Graph, Node, scalar_of
 from engine.sharp.indexing import Indexing
-from engine.sharp.library.functions import available
-from engine.sharp.library.tables import METHODS
 from engine.sharp.lifting import is_number
 from engine.sharp.limits import Meter
 from engine.sharp.numeric import Numeric

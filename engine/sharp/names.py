@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
+from engine.sharp.callables.instead import instead_of_member, instead_of_name
 from engine.sharp.editions import Edition
 from engine.sharp.forms import SHARP
 from engine.sharp.hints import callable_hint
-from engine.sharp.library.instead import instead_of_member, instead_of_name
 from engine.sharp.refusals import Refused, did_you_mean
 from engine.sharp.scope import TYPING, attribute_names, world_scope
 from engine.sharp.values import FunctionValue

@@ -16,7 +16,7 @@ from engine.sharp.names import check_names
 from engine.sharp.normalise import normalise
 from engine.sharp.outline import read_class, read_module
 from engine.sharp.refusals import Refused, settled
-from engine.worlds.schema import Schema
+from engine.worlds.schema import Identified, Schema
 from ledger.vocabulary.vet import Refusal, Requirement
 
 CACHED_PROGRAMS = 512
@@ -61,24 +61,11 @@ def parse_program(source: str, schema: Schema, edition: Edition = LATEST) -> Com
 
     No property of the text makes it raise; a text that is no program comes back as a ``Refusal``.
     """
-    return _parse(source, _Identified(schema), edition)
-
-
-class _Identified:
-    """A schema as a cache key: the object itself, kept alive by the key."""
-
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identified) and self.schema is other.schema
-
-    def __hash__(self) -> int:
-        return id(self.schema)
+    return _parse(source, Identified(schema), edition)
 
 
 @lru_cache(maxsize=CACHED_PROGRAMS)
-def _parse(text: str, key: _Identified, edition: Edition) -> CompiledProgram | Refusal:
+def _parse(text: str, key: Identified, edition: Edition) -> CompiledProgram | Refusal:
     return settled(lambda: _compiled(text, key.schema, edition), edition)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from engine.sharp.callables.functions import CONSTANTS, DTYPES, Function, available, usage
+from engine.sharp.callables.tables import BUILTINS, JNP, LAX, LINALG, METHODS
 from engine.sharp.editions import LATEST, Edition
 from engine.sharp.forms import SHARP, Form
 from engine.sharp.grammar import EXPRESSIONS, REFUSED, STATEMENTS, meanings
-from engine.sharp.library.functions import CONSTANTS, DTYPES, Function, available, usage
-from engine.sharp.library.tables import BUILTINS, JNP, LAX, LINALG, METHODS
 from engine.sharp.limits import MEANINGS
 from engine.worlds.schema import Constant, Field, Group, Helper, Schema
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from attrs import define, field
 
+from engine.sharp.callables.functions import CONSTANTS, DTYPES, Table, available
+from engine.sharp.callables.tables import BUILTINS, JNP, LAX, LINALG, METHODS
 from engine.sharp.editions import Edition
 from engine.sharp.forms import SHARP, Form
 from engine.sharp.graph import Node
-from engine.sharp.library.functions import CONSTANTS, DTYPES, Table, available
-from engine.sharp.library.tables import BUILTINS, JNP, LAX, LINALG, METHODS
 from engine.sharp.values import EnumValue, FunctionValue, HelperValue, ModuleValue
 from engine.worlds.schema import Field, Group, Schema
 

@@ -86,3 +86,16 @@ class Schema:
     enums: Mapping[str, Enumeration]
     constants: Mapping[str, Constant]
     helpers: Mapping[str, Helper]
+
+
+class Identified:
+    """A schema as a key of a cache: the object itself, kept alive by the key."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identified) and self.schema is other.schema
+
+    def __hash__(self) -> int:
+        return id(self.schema)

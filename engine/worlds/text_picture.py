@@ -16,7 +16,7 @@ import numpy as np
 from attrs import frozen
 
 from engine.worlds.protocol import View
-from engine.worlds.schema import Enumeration, Field, Group, Schema
+from engine.worlds.schema import Enumeration, Field, Group, Identified, Schema
 
 PLAYER = "@"
 OUTSIDE = "#"
@@ -151,25 +151,12 @@ class _Layout:
         return names.get(int(_leaf(view, path)), "")
 
 
-class _Identified:
-    """A schema as a cache key: the object itself."""
-
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identified) and self.schema is other.schema
-
-    def __hash__(self) -> int:
-        return id(self.schema)
-
-
 def _layout_of(schema: Schema) -> _Layout | None:
-    return _layout(_Identified(schema))
+    return _layout(Identified(schema))
 
 
 @lru_cache(maxsize=8)
-def _layout(key: _Identified) -> _Layout | None:
+def _layout(key: Identified) -> _Layout | None:
     schema = key.schema
     fields = {name: each for name, each in schema.state.members.items() if isinstance(each, Field)}
     named = {name: found[1] for name, each in fields.items() if (found := named_values(each, schema)) is not None}

@@ -7,20 +7,17 @@ installed package.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from importlib.resources import files
 from typing import Final
 
-import imageio.v3 as imageio
 import numpy as np
 from craftax.craftax.constants import OBS_DIM, BlockType, ItemType, ProjectileType
 
 from engine.worlds.craftax.helpers import LIT
 from engine.worlds.craftax.names import ENUMS
 from engine.worlds.protocol import View
+from engine.worlds.tiles import TILE, Tiles, blend
 
-TILE: Final = 16
-"""Side of a cell in pixels: the size of the package's images."""
+TILES: Final = Tiles("craftax.craftax")
 
 GREY: Final = 128
 BAG_ROWS: Final = 3
@@ -65,18 +62,18 @@ def picture(view: View) -> np.ndarray:
             block, item = BlockType(int(blocks[at])), ItemType(int(items[at]))
             lit[row, column] = light[at] > LIT
             if lit[row, column] and block is not BlockType.DARKNESS:
-                _paint(canvas, row, column, _BLOCKS.get(block, block.name.lower()))
+                TILES.paint(canvas, row, column, _BLOCKS.get(block, block.name.lower()))
             if lit[row, column] and item is not ItemType.NONE:
-                _paint(canvas, row, column, _ITEMS.get(item, item.name.lower()))
+                TILES.paint(canvas, row, column, _ITEMS.get(item, item.name.lower()))
     for position, image in _moving(view, level):
         row, column = (int(place) for place in position - corner)
         if 0 <= row < rows and 0 <= column < columns and lit[row, column]:
-            _paint(canvas, row, column, image)
+            TILES.paint(canvas, row, column, image)
     looks = "player-sleep" if bool(view["is_sleeping"]) else _PLAYER[int(view["player_direction"])]
-    _paint(canvas, rows // 2, columns // 2, looks)
+    TILES.paint(canvas, rows // 2, columns // 2, looks)
     for slot, (image, count) in enumerate(_carried(view)):
         row, column = rows + slot // columns, slot % columns
-        _paint(canvas, row, column, image)
+        TILES.paint(canvas, row, column, image)
         _count(canvas, row, column, count)
     return canvas
 
@@ -118,23 +115,4 @@ def _count(canvas: np.ndarray, row: int, column: int, count: int) -> None:
     bottom, right, half = (row + 1) * TILE, (column + 1) * TILE, TILE // 2
     for place, digit in enumerate(reversed(str(count) if count > 1 else "")):
         area = canvas[bottom - half : bottom, right - (place + 1) * half : right - place * half]
-        _blend(area, _image(digit)[::2, ::2])
-
-
-def _paint(canvas: np.ndarray, row: int, column: int, image: str) -> None:
-    _blend(canvas[row * TILE : (row + 1) * TILE, column * TILE : (column + 1) * TILE], _image(image))
-
-
-def _blend(area: np.ndarray, drawn: np.ndarray) -> None:
-    cover = drawn[:, :, 3:].astype(np.float32) / 255
-    area[:] = np.round(cover * drawn[:, :, :3] + (1 - cover) * area).astype(np.uint8)
-
-
-@cache
-def _image(name: str) -> np.ndarray:
-    """One of the package's images: uint8, red, green, blue and opacity, shape ``(16, 16, 4)``."""
-    source = files("craftax.craftax").joinpath("assets", f"{name}.png")
-    pixels = np.asarray(imageio.imread(source.read_bytes(), mode="RGBA"), np.uint8)
-    if pixels.shape != (TILE, TILE, 4):
-        raise ValueError(f"the image {name}.png of the craftax package has shape {pixels.shape}, not 16 x 16 pixels")
-    return pixels
+        blend(area, TILES.image(digit)[::2, ::2])

@@ -6,18 +6,15 @@ installed package.
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
 from typing import Final
 
-import imageio.v3 as imageio
 import numpy as np
 from craftax.craftax_classic.constants import BlockType
 
 from engine.worlds.protocol import View
+from engine.worlds.tiles import TILE, Tiles, blend
 
-TILE: Final = 16
-"""Side of a cell in pixels: the size of the package's images."""
+TILES: Final = Tiles("craftax.craftax_classic")
 
 _BLOCKS: Final = {
     BlockType.INVALID: "debug_tile",
@@ -46,7 +43,7 @@ def picture(view: View, view_cells: tuple[int, int]) -> np.ndarray:
             at = corner + np.array([row, column])
             inside = bool((at >= 0).all() and (at < grid.shape).all())
             block = BlockType(int(grid[at[0], at[1]])) if inside else BlockType.OUT_OF_BOUNDS
-            _paint(canvas, row, column, _BLOCKS.get(block, block.name.lower()))
+            TILES.paint(canvas, row, column, _BLOCKS.get(block, block.name.lower()))
     for group, name in (("zombies", "zombie"), ("cows", "cow"), ("skeletons", "skeleton")):
         for at in np.asarray(view[group]["position"])[np.asarray(view[group]["mask"])]:
             _paint_inside(canvas, at - corner, view_cells, name)
@@ -55,41 +52,22 @@ def picture(view: View, view_cells: tuple[int, int]) -> np.ndarray:
         at = np.asarray(view["arrows"]["position"])[index]
         _paint_inside(canvas, at - corner, view_cells, _ARROW.get(direction, "arrow-up"))
     looks = "player-sleep" if bool(view["is_sleeping"]) else _PLAYER[int(view["player_direction"])]
-    _paint(canvas, rows // 2, columns // 2, looks)
+    TILES.paint(canvas, rows // 2, columns // 2, looks)
     carried = {image: int(view[field]) for image, field in _NEEDS.items()}
     carried |= {name: int(count) for name, count in view["inventory"].items()}
     for slot, (image, count) in enumerate((image, count) for image, count in carried.items() if count > 0):
         row, column = rows + slot // columns, slot % columns
-        _paint(canvas, row, column, image)
+        TILES.paint(canvas, row, column, image)
         _count(canvas, row, column, count)
     return canvas
 
 
 def _paint_inside(canvas: np.ndarray, at: np.ndarray, view_cells: tuple[int, int], image: str) -> None:
     if (at >= 0).all() and (at < view_cells).all():
-        _paint(canvas, int(at[0]), int(at[1]), image)
+        TILES.paint(canvas, int(at[0]), int(at[1]), image)
 
 
 def _count(canvas: np.ndarray, row: int, column: int, count: int) -> None:
     """A number from 1 to 9 at half size, in the lower right corner of a cell."""
     bottom, right = (row + 1) * TILE, (column + 1) * TILE
-    _blend(canvas[bottom - TILE // 2 : bottom, right - TILE // 2 : right], _image(str(count))[::2, ::2])
-
-
-def _paint(canvas: np.ndarray, row: int, column: int, image: str) -> None:
-    _blend(canvas[row * TILE : (row + 1) * TILE, column * TILE : (column + 1) * TILE], _image(image))
-
-
-def _blend(area: np.ndarray, drawn: np.ndarray) -> None:
-    cover = drawn[:, :, 3:].astype(np.float32) / 255
-    area[:] = np.round(cover * drawn[:, :, :3] + (1 - cover) * area).astype(np.uint8)
-
-
-@cache
-def _image(name: str) -> np.ndarray:
-    """One of the package's images: uint8, red, green, blue and opacity, shape ``(16, 16, 4)``."""
-    source = files("craftax.craftax_classic").joinpath("assets", f"{name}.png")
-    pixels = np.asarray(imageio.imread(source.read_bytes(), mode="RGBA"), np.uint8)
-    if pixels.shape != (TILE, TILE, 4):
-        raise ValueError(f"the image {name}.png of the craftax package has shape {pixels.shape}, not 16 x 16 pixels")
-    return pixels
+    blend(canvas[bottom - TILE // 2 : bottom, right - TILE // 2 : right], TILES.image(str(count))[::2, ::2])

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.sharp.callables.instead import instead_of_function, instead_of_member, instead_of_name
 from engine.sharp.editions import FIRST
 from engine.sharp.hints import shown
-from engine.sharp.library.instead import instead_of_function, instead_of_member, instead_of_name
 from engine.sharp.program import CompiledProgram, parse_program
 from engine.sharp.syntax_hints import syntax_hint
 from ledger.vocabulary.vet import Refusal

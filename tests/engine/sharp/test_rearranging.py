@@ -6,10 +6,10 @@ import jax
 import numpy as np
 import pytest
 
+from engine.sharp.callables.functions import available
+from engine.sharp.callables.tables import BUILTINS, JNP, LAX
 from engine.sharp.editions import EDITIONS, FIRST, LATEST, UnknownEdition, edition_of
 from engine.sharp.emit import predicates
-from engine.sharp.library.functions import available
-from engine.sharp.library.tables import BUILTINS, JNP, LAX
 from engine.sharp.program import CompiledProgram, parse_program
 from engine.sharp.reference import language_core
 from ledger.vocabulary.config import Config

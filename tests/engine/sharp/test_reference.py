@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from engine.sharp.callables.functions import available
+from engine.sharp.callables.tables import BUILTINS, JNP, LAX, LINALG, METHODS
 from engine.sharp.editions import LATEST
 from engine.sharp.grammar import EXPRESSIONS, STATEMENTS, meanings
-from engine.sharp.library.functions import available
-from engine.sharp.library.tables import BUILTINS, JNP, LAX, LINALG, METHODS
 from engine.sharp.program import CompiledProgram, parse_program
 from engine.sharp.reference import TEMPLATE, language_core, language_page
 from engine.sharp.scope import field_paths

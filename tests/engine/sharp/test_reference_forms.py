@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from engine.sharp.callables.functions import available
+from engine.sharp.callables.tables import BUILTINS, JNP
 from engine.sharp.editions import FIRST, LATEST
 from engine.sharp.forms import FORM_LIMITS, FORM_MEANINGS
-from engine.sharp.library.functions import available
-from engine.sharp.library.tables import BUILTINS, JNP
 from engine.sharp.other_forms.flat import CompiledFlat, parse_flat
 from engine.sharp.other_forms.policy import CompiledPolicy, parse_policy
 from engine.sharp.other_forms.reference_forms import FLAT_TEMPLATE, POLICY_TEMPLATE, flat_page, policy_core, policy_page

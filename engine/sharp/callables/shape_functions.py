@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from engine.sharp.library.array_functions import dtype_of, shape_of, spread
-from engine.sharp.library.functions import JNP, LAX, METHODS, table
+from engine.sharp.callables.array_functions import dtype_of, shape_of, spread
+from engine.sharp.callables.functions import JNP, LAX, METHODS, table
 from engine.sharp.refusals import Refused
 from engine.sharp.values import Items, Traced, kind_of
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.sharp.library.functions import DTYPES, JNP, LAX, LINALG, METHODS, MISSING, table
+from engine.sharp.callables.functions import DTYPES, JNP, LAX, LINALG, METHODS, MISSING, table
 from engine.sharp.refusals import Refused
 from engine.sharp.values import DtypeValue, FunctionValue, Items, Traced
 

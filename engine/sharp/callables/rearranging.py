@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.sharp.library.array_functions import dtype_of, shape_of
-from engine.sharp.library.functions import BUILTINS, JNP, LAX, METHODS, table
-from engine.sharp.library.shape_functions import concatenated, reshaped
+from engine.sharp.callables.array_functions import dtype_of, shape_of
+from engine.sharp.callables.functions import BUILTINS, JNP, LAX, METHODS, table
+from engine.sharp.callables.shape_functions import concatenated, reshaped
 from engine.sharp.lifting import is_number
 from engine.sharp.refusals import Refused
 from engine.sharp.values import Items, Traced, kind_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from engine.sharp.callables.functions import BUILTINS, MISSING, table
 from engine.sharp.hints import listed
-from engine.sharp.library.functions import BUILTINS, MISSING, table
 from engine.sharp.lifting import is_number
 from engine.sharp.refusals import Refused
 from engine.sharp.values import EnumValue, Items, StateValue, Traced, kind_of
