@@ -46,7 +46,7 @@ class Edition:
 
 
 FIRST: Final = Edition(1, Limits())
-LATEST: Final = Edition(2, evolve(FIRST.limits, steps=80_000, chain=512, name=80))
+LATEST: Final = Edition(2, evolve(FIRST.limits, steps=80_000, chain=512, requirements=32, name=80, strict=True))
 
 VETTED: Final = evolve(LATEST, limits=FIRST.limits)
 """Accepts whatever some edition accepts: for programs whose verdict is in the ledger already."""

@@ -12,7 +12,10 @@ from engine.sharp.refusals import Refused
 
 @frozen
 class Limits:
-    """What one program may use, and (last) what a whole archive may use after sharing; None is not counted."""
+    """What one program may use, and (last) what a whole archive may use after sharing; None is not counted.
+
+    ``strict``: what no path reaches, and what prerequisites are called, is checked as well.
+    """
 
     source_bytes: int = 32 * 1024
     nodes: int = 4_000
@@ -25,7 +28,9 @@ class Limits:
     operations: int = 8_192
     work: int = 1_000_000
     chain: int | None = None
+    requirements: int | None = None
     name: int | None = None
+    strict: bool = False
     archive_work: int = 20_000_000
 
 
@@ -48,6 +53,7 @@ MEANINGS = {
     "operations": "operations",
     "work": "elements × operations",
     "chain": "operations that rest on one another",
+    "requirements": "requirements of one skill",
     "name": "characters of a name",
     "archive_work": "elements × operations of the whole archive",
 }

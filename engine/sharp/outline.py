@@ -11,8 +11,6 @@ from engine.sharp.refusals import Missing, Refused, did_you_mean, nearest
 from engine.sharp.scope import Env
 from engine.sharp.values import LocalFunction
 
-MAX_PAIRS = 32
-
 Pair = tuple[ast.FunctionDef | ast.Lambda, str, str]
 """A condition, what to call it, and the prerequisite."""
 
@@ -196,8 +194,10 @@ def _pairs(compiler: Compiler, node: ast.expr) -> list[Pair]:
     if not isinstance(node, (ast.List, ast.Tuple)):
         raise _at(node, "requires is a list of pairs", 'write requires = [(condition, "Prerequisite")]')
     conditions = _conditions(compiler)
-    if compiler.edition.has(2) and len(node.elts) > MAX_PAIRS:
-        raise _at(node, f"{len(node.elts)} requirements are over the budget of {MAX_PAIRS}", "name the immediate ones")
+    limits = compiler.edition.limits
+    if limits.requirements is not None and len(node.elts) > limits.requirements:
+        reason = f"{len(node.elts)} requirements are over the budget of {limits.requirements}"
+        raise _at(node, reason, "name the immediate ones")
     pairs: list[Pair] = []
     for index, item in enumerate(node.elts):
         if not isinstance(item, (ast.List, ast.Tuple)) or len(item.elts) != 2:
@@ -210,7 +210,7 @@ def _pairs(compiler: Compiler, node: ast.expr) -> list[Pair]:
             refused.suggestion = swapped_hint(condition, prerequisite, conditions) or refused.suggestion
             raise
         name = _prerequisite(prerequisite)
-        if compiler.edition.has(2) and not (name.isascii() and name.isidentifier()):
+        if limits.strict and not (name.isascii() and name.isidentifier()):
             raise _at(prerequisite, "a prerequisite is the name of a skill", 'write it as it stands, such as "DigClay"')
         pairs.append((source, what, name))
     return pairs

@@ -116,7 +116,7 @@ def read_source(compiler: Compiler, text: str) -> tuple[str, ast.Module]:
         raise form.retold(refused) from None
     for step in normalised.steps:
         compiler.note(step)
-    if compiler.edition.has(2):  # an import that no path reaches stays in the source all the same
+    if limits.strict:  # an import that no path reaches stays in the source all the same
         for node in ast.walk(tree):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 compiler.check_import(node)

@@ -8,7 +8,7 @@ import pytest
 
 from engine.sharp.callables.functions import available
 from engine.sharp.callables.tables import BUILTINS, JNP, LAX
-from engine.sharp.editions import EDITIONS, FIRST, LATEST, UnknownEdition, edition_of
+from engine.sharp.editions import EDITIONS, FIRST, LATEST, VETTED, UnknownEdition, edition_of
 from engine.sharp.emit import predicates
 from engine.sharp.program import CompiledProgram, parse_program
 from engine.sharp.reference import language_core
@@ -176,6 +176,18 @@ def test_class_constants_may_be_unpacked_from_the_second_edition_on() -> None:
     )
     assert isinstance(parse_program(source, SCHEMA), CompiledProgram)
     assert isinstance(parse_program(source, SCHEMA, FIRST), Refusal)
+
+
+def test_what_the_first_edition_accepted_can_still_be_trained_on() -> None:
+    """Training compiles archived skills of any edition: what a later one refuses must not stop an older run."""
+    many = ", ".join(f'(lambda s: s.stamina > {index % 9}, "A b{index}")' for index in range(40))
+    source = source_of("return state.resting\nimport subprocess", name="A" * 90, requires=many)
+    assert isinstance(parse_program(source, SCHEMA), Refusal)
+    first = parse_program(source, SCHEMA, FIRST)
+    vetted = parse_program(source, SCHEMA, VETTED)
+    assert isinstance(first, CompiledProgram)
+    assert isinstance(vetted, CompiledProgram)
+    assert (vetted.success, vetted.conditions) == (first.success, first.conditions)
 
 
 def test_a_refusal_of_the_whole_text_stands_at_its_beginning() -> None:
