@@ -31,6 +31,10 @@ from ledger.vocabulary.train import Skill
 CHUNK_STEPS = 128
 """Steps between two looks at progress and stop."""
 
+LEAST_JOBS = 2_048
+LEAST_WIRINGS = 32
+"""Capacities that most evaluations share, so that another number of targets or episodes compiles nothing."""
+
 
 class Jobs(NamedTuple):
     """The queue, J of capacity: the target's row of skills and of wirings, the episode's index; ``total`` are real."""
@@ -96,7 +100,7 @@ def plan(effect: Evaluate) -> tuple[tuple[Skill, ...], np.ndarray, Shape]:
         table[rows] = wire([skills[row] for row in rows], own, shape)[: len(rows)]
         depth = max(depth, longest_chain(table))
         wirings.append(table)
-    stacked = np.full((capacity(len(wirings), 1), shape.skills, shape.slots), -1, np.int32)
+    stacked = np.full((capacity(len(wirings), LEAST_WIRINGS), shape.skills, shape.slots), -1, np.int32)
     stacked[: len(wirings)] = wirings
     return skills, stacked, shape_of(skills, depth)
 
@@ -106,7 +110,7 @@ def build_lanes(world: World, network: Network, predicates: Predicates, shape: S
     look = looking(world, predicates)
     reset_rows = min(max(lanes // 64, 1), 8)
 
-    def run(parameters: Any, work: Work, jobs: Jobs, tables: Tables, limits: Limits, key: jax.Array) -> Work:
+    def attempts(parameters: Any, work: Work, jobs: Jobs, tables: Tables, limits: Limits, key: jax.Array) -> Work:
         skills = network.skills(parameters, tables.vectors)
         last = jobs.target.shape[0] - 1
 
@@ -180,7 +184,7 @@ def build_lanes(world: World, network: Network, predicates: Predicates, shape: S
 
         return jax.lax.while_loop(more, lambda state: (state[0] + 1, step(state[1])), (jnp.int32(0), work))[1]
 
-    return run
+    return attempts
 
 
 def run_lanes(
@@ -204,7 +208,7 @@ def run_lanes(
     """
     first = len(effect.archive)
     count = len(effect.targets) * effect.episodes
-    size = capacity(count, 1)
+    size = capacity(count, LEAST_JOBS)
 
     def column(values: np.ndarray) -> jax.Array:
         padded = np.zeros(size, np.int32)

@@ -14,7 +14,7 @@ from replay.exit_codes import ExitCode, explain, table
 from replay.output import safe_lines
 
 PROGRAM = "python -m replay"
-COMMANDS = ("run", "resume", "reproduce", "verify", "decide", "log", "vet", "expect", "doctor")
+COMMANDS = ("run", "resume", "reproduce", "verify", "decide", "evaluate", "log", "vet", "expect", "doctor")
 """Each is a module of ``replay.commands`` with ``add(subparsers)``; in the order in which help lists them."""
 
 DESCRIPTION = """\

@@ -20,8 +20,10 @@ from attrs import asdict, frozen
 
 from fm.endpoint import Endpoint, Limits, RejectedError
 from fm.errors import FmError
+from ledger.vocabulary.config import Config
 from replay.exit_codes import ExitCode
 from replay.fingerprint import facts, fingerprint, versions
+from replay.memory import available, footprint, size
 from replay.operational import Operational, compile_cache
 
 Status = Literal["ok", "warning", "failed", "skipped"]
@@ -77,8 +79,11 @@ def doctor(
     folder: Path = Path(),
     constraints: Path | None = None,
     environ: Mapping[str, str] = os.environ,
+    config: Config | None = None,
 ) -> Report:
     """Look at everything. ``folder`` is where runs are to be written; ``constraints`` the file of pinned versions.
+
+    With a ``config``, what its training will hold in memory is counted too.
 
     The endpoint is asked for its list of models only if the environment names an address or a key for it.
     """
@@ -92,6 +97,8 @@ def doctor(
         ("disk space", lambda: check_space(folder)),
         ("writing", lambda: check_writing(folder)),
     )
+    if config is not None:
+        checks = (*checks, ("memory", lambda: check_memory(config)))
     return Report(tuple(_guarded(name, look) for name, look in checks))
 
 
@@ -148,6 +155,16 @@ def check_device() -> Check:
     known = {fact.name: fact.value for fact in facts()}
     found = f"{known['device']}, {known['cpu/visible_cores']} cores, fingerprint {fingerprint(facts())[:16]}"
     return Check("device", "ok", found)
+
+
+def check_memory(config: Config) -> Check:
+    """What training under ``config`` holds, counted from shapes, against what the device has."""
+    held = footprint(config)
+    there = available()
+    if there is not None and held.total > there:
+        advice = "set ppo.environments lower, or ppo.minibatches higher; what the compiler needs comes on top"
+        return Check("memory", "warning", f"{held.text()}; {size(there)} available", advice)
+    return Check("memory", "ok", held.text() + (f"; {size(there)} available" if there is not None else ""))
 
 
 def check_compile_cache(folder: Path) -> Check:

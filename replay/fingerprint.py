@@ -36,7 +36,15 @@ PACKAGES = (
 )
 """Distributions whose versions are recorded; one that is not installed is no fact."""
 
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC", "TF_NUM_INTRAOP_THREADS")
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NPROC",
+    "PJRT_NPROC",
+    "TF_NUM_INTRAOP_THREADS",
+)
+"""Recorded where they are set. Two were measured to decide bits: XLA on a CPU takes the size of its pool from them."""
 
 JAX_SETTINGS = (
     "jax_default_matmul_precision",
@@ -61,13 +69,18 @@ DECIDES_BITS = (
     "cpu/model",
     "cpu/flags_sha256",
     "cpu/visible_cores",
+    "threads/NPROC",
+    "threads/PJRT_NPROC",
     "xla_flags",
     "jax/jax_default_matmul_precision",
     "jax/jax_default_prng_impl",
     "jax/jax_enable_x64",
     "jax/jax_threefry_partitionable",
 )
-"""The facts of which the fingerprint is made. Our own code is not among them: it is what a replay puts to the test."""
+"""The facts of which the fingerprint is made: those that were measured to change bits (docs/determinism.md), and the
+versions of everything that compiles or is compiled. A fact that is absent changes nothing. Our own code is not among
+them: it is what a replay puts to the test.
+"""
 
 
 def facts() -> tuple[Fact, ...]:
@@ -113,6 +126,15 @@ def cpu_digest() -> str:
     """SHA-256, in hexadecimal, of the processor's instruction set: compiled code must not cross it."""
     flags = _cpu_field("flags", "Features") or platform.processor()
     return hashlib.sha256(f"{platform.machine()} {' '.join(sorted(flags.split()))}".encode()).hexdigest()
+
+
+def compiled_for(environ: Mapping[str, str] = os.environ) -> str:
+    """SHA-256, in hexadecimal, of what compiled code rests on that its compiler's own key does not cover.
+
+    XLA divides work among as many threads as it finds cores for, and the order of sums follows.
+    """
+    threads = [f"{name}={environ[name]}" for name in THREAD_VARIABLES if name in environ]
+    return hashlib.sha256("\n".join([cpu_digest(), str(_visible_cores()), *threads]).encode()).hexdigest()
 
 
 def _cpu_field(*names: str) -> str:
@@ -263,6 +285,8 @@ _CONSEQUENCES: Mapping[str, Callable[[str, str], str]] = {
     "device": _always(_ARITHMETIC),
     "cpu": _always(_ARITHMETIC),
     "cpu/visible_cores": _always("work is divided among cores differently, so " + _ARITHMETIC),
+    "threads/NPROC": _always("work is divided among threads differently, so " + _ARITHMETIC),
+    "threads/PJRT_NPROC": _always("work is divided among threads differently, so " + _ARITHMETIC),
     "threads": _always(_ARITHMETIC),
     "xla_flags": _always(_ARITHMETIC),
     "jax/jax_default_prng_impl": _always("other random numbers on the device: training differs from its first step"),

@@ -7,6 +7,7 @@ resumed or replayed elsewhere with another endpoint, another budget, another fol
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,10 @@ from attrs import Attribute, evolve, field, frozen
 from attrs.validators import ge, gt, in_, optional
 
 from ledger.vocabulary.config import Config, FoundationModel
-from replay.fingerprint import cpu_digest
+from replay.fingerprint import compiled_for
 
 TRANSPORTS = ("http", "mailbox")
+KEPT_CHECKPOINTS = ("all", "archive", "last")
 UNDECLARED = FoundationModel().model
 """The model name of a configuration that leaves the model to the environment, or to whoever answers the mailbox."""
 
@@ -63,7 +65,9 @@ class Operational:
     ``timeout_seconds`` bounds one attempt of a call; ``retries`` counts further attempts after transport failures.
     ``mailbox`` is the folder of prompt and answer files (by default inside the run). ``prompts_dir`` holds the user's
     own templates; ``documents`` are files shown to the foundation model. A training phase writes a checkpoint
-    every ``checkpoint_seconds``. Relative paths are relative to the file that sets them.
+    every ``checkpoint_seconds``; ``keep_checkpoints`` says which of a run's agents keep theirs: ``all``, those that an
+    iteration passed on (``archive``), or only what the run still needs (``last``). Relative paths are relative to the
+    file that sets them.
     """
 
     transport: str = field(default="http", validator=in_(TRANSPORTS))
@@ -77,22 +81,34 @@ class Operational:
     prompts_dir: str | None = field(default=None, metadata=_PATH)
     documents: tuple[str, ...] = field(default=(), metadata=_PATH)
     checkpoint_seconds: float = field(default=300.0, validator=gt(0))
+    keep_checkpoints: str = field(default="all", validator=in_(KEPT_CHECKPOINTS))
     compile_cache_dir: str | None = field(default=None, metadata=_PATH)
 
 
 def compile_cache(operational: Operational, environ: Mapping[str, str] = os.environ) -> Path:
     """Where compiled functions are kept between processes.
 
-    Compiled code holds instructions of the processor it was made on, so each kind of processor has its own folder.
+    Compiled code holds instructions of the processor it was made on and is divided among its cores, so each kind of
+    machine has its own folder, except in a folder that ``JAX_COMPILATION_CACHE_DIR`` names.
     """
     if operational.compile_cache_dir is not None:
         base = Path(operational.compile_cache_dir)
     elif configured := environ.get("JAX_COMPILATION_CACHE_DIR"):
         return Path(configured)
     else:
-        caches = environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-        base = Path(caches) / "code-sharp-replay" / "jax"
-    return base / cpu_digest()[:16]
+        base = _user_caches(environ) / "code-sharp-replay" / "jax"
+    return base / compiled_for(environ)[:16]
+
+
+def _user_caches(environ: Mapping[str, str]) -> Path:
+    """The platform's folder for what can be made again."""
+    if sys.platform == "win32" and (local := environ.get("LOCALAPPDATA")):
+        return Path(local)
+    if sys.platform == "darwin":
+        return Path(os.path.expanduser("~/Library/Caches"))
+    chosen = Path(environ.get("XDG_CACHE_HOME", ""))
+    # a relative path is to be ignored by the rules of the variable; "~" stays as it is for someone without a home
+    return chosen if chosen.is_absolute() else Path(os.path.expanduser("~/.cache"))
 
 
 def with_model(config: Config, operational: Operational, environ: Mapping[str, str] = os.environ) -> Config:

@@ -14,6 +14,8 @@ from replay.runner.divergence import Divergence, DivergenceReport
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from replay.evaluate import Evaluation
+
 REPORT_VERSION = 1
 MOST_DIVERGENCES = 1000
 """Divergences listed in ``report.json``; totals by class always count all."""
@@ -234,6 +236,17 @@ def skill_table(rows: tuple[SkillRow, ...], reproduced: str = "reproduced") -> T
         low_high = "–" if row.interval is None else f"{row.interval.low:.0%} to {row.interval.high:.0%}"
         inside = {None: "–", True: "yes", False: "NO"}[data["inside"]]
         table.add_row(safe(row.name, 48), percent(row.recorded), percent(row.reproduced), low_high, inside)
+    return table
+
+
+def evaluation_table(done: Evaluation) -> Table:
+    """Success rate per skill in a fresh evaluation, its interval, and the rate that was recorded last."""
+    headings = ("successes", "rate", "95 % interval", "recorded")
+    table = _table("Success rate of skills", "skill", *headings, numbers=headings)
+    for row in done.rows:
+        counts = f"{row.rate.successes} of {row.rate.episodes}"
+        low_high = f"{row.interval.low:.1%} to {row.interval.high:.1%}"
+        table.add_row(safe(row.skill, 48), counts, percent(row.rate), low_high, percent(row.recorded))
     return table
 
 

@@ -81,6 +81,22 @@ def prediction_interval(rates: Sequence[Rate], error: float) -> Interval:
     return Interval(max(0.0, mean - half), min(1.0, mean + half))
 
 
+def success_interval(rate: Rate, error: float = 0.05) -> Interval:
+    """The exact (Clopper-Pearson) interval of a success probability from one agent's episodes, at level 1 - ``error``.
+
+    Raises:
+        ValueError: for a rate without episodes, or an error outside (0, 1).
+    """
+    if rate.episodes < 1 or not 0 < error < 1:
+        raise ValueError("an interval needs episodes and an error between 0 and 1")
+    from scipy.stats import beta  # takes most of a second to import
+
+    done, missed = rate.successes, rate.episodes - rate.successes
+    low = float(beta.ppf(error / 2, done, missed + 1)) if done else 0.0
+    high = float(beta.ppf(1 - error / 2, done + 1, missed)) if missed else 1.0
+    return Interval(low, high)
+
+
 def read_expected(file: pathlib.Path) -> Expected:
     """Read an ``expected.toml``.
 

@@ -1,9 +1,9 @@
 """The Gated Transformer-XL behind the network interface: memory of layer inputs, a key/value ring while acting.
 
-Between rollouts the memory holds the *inputs* of every layer at the last ``memory_window`` steps, because keys and
-values go stale when the parameters change. While acting the parameters are fixed, so keys and values are projected once
-per step into a ring of ``memory_window + 1`` slots. Learning sees windows of ``gradient_window`` steps; gradients do
-not flow into the memory (Dai et al. 2019, section 3.2; Parisotto et al. 2020, section 3).
+Between rollouts the memory holds the standardised *inputs* of every layer at the last ``memory_window`` steps, because
+keys and values go stale when the parameters change. While acting the parameters are fixed, so keys and values are
+projected once per step into a ring of ``memory_window + 1`` slots. Learning sees windows of ``gradient_window`` steps;
+gradients do not flow into the memory (Dai et al. 2019, section 3.2; Parisotto et al. 2020, section 3).
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ from ledger.vocabulary.config import Agent
 
 
 class Ring(NamedTuple):
-    """Keys and values ``[layers, B, heads, memory_window + 1, depth]`` and the slot of the next step, shape ``()``."""
+    """Per layer the keys and values ``[B, heads, memory_window + 1, depth]``, the projected positions of all distances
+    ``[heads, memory_window + 1, depth]``; the slot of the next step, shape ``()``.
 
-    keys: jax.Array
-    values: jax.Array
+    Layers are separate arrays, so that a step writes one slot of each in place.
+    """
+
+    layers: tuple[tuple[jax.Array, jax.Array, jax.Array], ...]
     cursor: jax.Array
 
 
@@ -74,25 +77,28 @@ class GtrxlNetwork:
         return result
 
     def initial_memory(self, batch: int) -> jax.Array:
-        """Layer inputs, oldest first: ``[B, layers, memory_window, size]``."""
+        """Standardised layer inputs, oldest first: ``[B, layers, memory_window, size]``."""
         return jnp.zeros((batch, self.module.layers, self.memory_window, self.module.size))
 
     def open(self, parameters: Any, memory: jax.Array) -> Ring:
-        keys, values = applied(self.module, parameters, memory, method="project")
         # Slot 0 is the next step's; the memory of distance d stands d slots before it on the ring.
-        pad = [(0, 0), (0, 0), (0, 0), (1, 0), (0, 0)]
-        return Ring(jnp.pad(keys, pad), jnp.pad(values, pad), jnp.zeros((), jnp.int32))
+        pad = [(0, 0), (0, 0), (1, 0), (0, 0)]
+        layers = applied(self.module, parameters, memory, method="open")
+        padded = tuple((jnp.pad(keys, pad), jnp.pad(values, pad), distances) for keys, values, distances in layers)
+        return Ring(padded, jnp.zeros((), jnp.int32))
 
     def act(self, parameters: Any, cache: Ring, observation: jax.Array, skill: jax.Array, age: jax.Array) -> Step:
-        logits, value, keys, values, inputs = applied(
-            self.module, parameters, cache.keys, cache.values, cache.cursor, observation, skill, age, method="act"
+        logits, value, layers, record = applied(
+            self.module, parameters, cache.layers, cache.cursor, observation, skill, age, method="act"
         )
-        cursor = (cache.cursor + 1) % (self.memory_window + 1)
-        return Step(logits, value, Ring(keys, values, cursor), inputs)
+        return Step(logits, value, Ring(tuple(layers), (cache.cursor + 1) % (self.memory_window + 1)), record)
 
     def rows(self, cache: Ring, rows: jax.Array) -> Ring:
-        keys = cache.keys.at[:, rows].get(mode="clip")
-        return Ring(keys, cache.values.at[:, rows].get(mode="clip"), cache.cursor)
+        layers = tuple(
+            (keys.at[rows].get(mode="clip"), values.at[rows].get(mode="clip"), distances)
+            for keys, values, distances in cache.layers
+        )
+        return Ring(layers, cache.cursor)
 
     def close(self, memory: jax.Array, records: jax.Array) -> jax.Array:
         return _timeline(memory, records)[:, :, -self.memory_window :]

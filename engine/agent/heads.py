@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 from flax import linen as nn
@@ -21,6 +24,7 @@ class Encoder(nn.Module):
     vector_size: int
     features: int
     scale: float
+    product: Callable[[jax.Array, jax.Array], jax.Array] = jnp.matmul
 
     def setup(self) -> None:
         shape = (self.observation_size + self.vector_size, self.features)
@@ -34,7 +38,7 @@ class Encoder(nn.Module):
 
     def __call__(self, observation: jax.Array, skill: jax.Array) -> jax.Array:
         """``[..., observation_size]`` and ``[..., features]`` to ``[..., features]``."""
-        result: jax.Array = observation @ self.kernel[: self.observation_size] + skill
+        result: jax.Array = self.product(observation, self.kernel[: self.observation_size]) + skill
         return result
 
 
@@ -45,16 +49,20 @@ class Head(nn.Module):
     depth: int
     outputs: int
     output_scale: float
+    dot_general: Callable[..., Any] = jax.lax.dot_general
 
     @nn.compact
     def __call__(self, features: jax.Array) -> jax.Array:
         """``[..., any]`` to ``[..., outputs]``."""
         for index in range(self.depth):
-            layer = nn.Dense(self.hidden, kernel_init=nn.initializers.orthogonal(ROOT_TWO), name=f"hidden_{index}")
-            features = nn.relu(layer(features))
-        out = nn.Dense(self.outputs, kernel_init=nn.initializers.orthogonal(self.output_scale), name="output")
+            features = nn.relu(self._dense(self.hidden, ROOT_TWO, f"hidden_{index}")(features))
+        out = self._dense(self.outputs, self.output_scale, "output")
         result: jax.Array = out(features)
         return result
+
+    def _dense(self, units: int, scale: float, name: str) -> nn.Dense:
+        initial = nn.initializers.orthogonal(scale)
+        return nn.Dense(units, kernel_init=initial, dot_general=self.dot_general, name=name)
 
 
 def policy_and_value(features: jax.Array, policy: Head, value: Head) -> tuple[jax.Array, jax.Array]:

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import jax
 
+from engine.agent.gru import GruNetwork
 from engine.agent.gtrxl import GtrxlNetwork
 from engine.agent.mlp import MlpNetwork
 from engine.agent.step import Step
@@ -73,4 +74,6 @@ def build(agent: Agent, *, observation_size: int, vector_size: int, actions: int
     """The network that a configuration names."""
     if agent.kind == "mlp":
         return MlpNetwork.build(agent, observation_size, vector_size, actions)
+    if agent.kind == "gru":
+        return GruNetwork.build(agent, observation_size, vector_size, actions)
     return GtrxlNetwork.build(agent, observation_size, vector_size, actions)

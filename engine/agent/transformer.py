@@ -1,55 +1,39 @@
 """Gated Transformer-XL: relative attention over a memory, gates in place of residual sums.
 
 Sources: relative positions, Dai et al. 2019, section 3.3; gates and placement of the normalisation, Parisotto et al.
-2020, sections 3.1 and 3.2 (GRU-type gating); sizes, paper 000, Table 10.
+2020, sections 3.1 and 3.2 (GRU-type gating); sizes, paper 000, Table 10. Products of one input stand side by side in
+one kernel: a few wide products are faster than many narrow ones.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
 from flax import linen as nn
 
+from engine.agent.attention import MASKED, attend, positions, window_mask
 from engine.agent.heads import Encoder, Head, policy_and_value
+from engine.agent.products import dense_product, held, product
 
-MASKED = -1e9
-"""Added to a score that must not be attended to; finite, so that a row without any other key stays a number."""
+BLOCK = 64
+"""Steps of a window that attend together; each block sees the ``memory`` steps before it and its own.
 
-
-def positions(count: int, size: int) -> jax.Array:
-    """Sinusoids of the distances 0 … ``count`` - 1: ``[count, size]``, the first half sines (Dai et al. 2019)."""
-    half = (size + 1) // 2
-    frequency = 1.0 / (10_000.0 ** (jnp.arange(half, dtype=jnp.float32) * 2.0 / float(size)))
-    angle = jnp.arange(count, dtype=jnp.float32)[:, None] * frequency[None, :]
-    return jnp.concatenate([jnp.sin(angle), jnp.cos(angle)], axis=1)[:, :size]
+Fewer steps discard fewer scores by the mask, more make larger products: 64 took a tenth less time than 128 on a CPU."""
 
 
-def distances_to_keys(by_distance: jax.Array, keys: int) -> jax.Array:
-    """Spread scores by distance over the keys of a window.
-
-    ``by_distance [..., T, M + 1]`` holds, for query i, the score at distance M - e in column e. Key j of the ``keys`` =
-    M + T stands at distance i + M - j from query i, so row i moves i places to the right: pad, then cut the flat
-    array at another width. Keys out of reach get 0.
-    """
-    *lead, queries, width = by_distance.shape
-    padded = jnp.pad(by_distance, [(0, 0)] * len(lead) + [(0, 0), (0, keys + 1 - width)])
-    flat = padded.reshape((*lead, queries * (keys + 1)))[..., : queries * keys]
-    return flat.reshape((*lead, queries, keys))
-
-
-def window_mask(age: jax.Array, memory: int) -> jax.Array:
-    """Additive mask ``[S, W, memory + W]``: key j is seen by query i at distance 0 … min(age of i, memory)."""
-    steps = age.shape[1]
-    distance = jnp.arange(steps)[:, None] + memory - jnp.arange(memory + steps)[None, :]
-    seen = (distance[None] >= 0) & (distance[None] <= jnp.minimum(age, memory)[:, :, None])
-    return jnp.where(seen, 0.0, MASKED)
+def standardised(x: jax.Array) -> jax.Array:
+    """Zero mean and unit variance over the last axis (layer normalisation without its parameters)."""
+    centred = x - jnp.mean(x, axis=-1, keepdims=True)
+    return centred * jax.lax.rsqrt(jnp.mean(jnp.square(centred), axis=-1, keepdims=True) + 1e-6)
 
 
 class Gate(nn.Module):
     """GRU-type gate g(x, y) = (1 - z) x + z h (Parisotto et al. 2020, section 3.2).
 
     r = sigmoid(W_r y + U_r x), z = sigmoid(W_z y + U_z x - b), h = tanh(W_g y + U_g (r x)). A positive ``bias`` b keeps
-    the gate near x at first.
+    the gate near x at first. Kernels: ``from_y`` W_r W_z W_g, ``from_x`` U_r U_z, ``from_reset`` U_g.
     """
 
     bias: float
@@ -59,23 +43,26 @@ class Gate(nn.Module):
         """``x`` and ``y`` of shape ``[..., size]`` to the same shape."""
         size = x.shape[-1]
 
-        def dense(name: str, value: jax.Array) -> jax.Array:
-            result: jax.Array = nn.Dense(size, use_bias=False, name=name)(value)
+        def dense(name: str, value: jax.Array, parts: int) -> jax.Array:
+            result: jax.Array = nn.Dense(parts * size, use_bias=False, dot_general=dense_product, name=name)(value)
             return result
 
         bias = self.param("bias", nn.initializers.constant(self.bias), (size,))
         bias = bias.reshape((1,) * (x.ndim - 1) + (size,))
-        reset = nn.sigmoid(dense("reset_y", y) + dense("reset_x", x))
-        update = nn.sigmoid(dense("update_y", y) + dense("update_x", x) - bias)
-        candidate = jnp.tanh(dense("candidate_y", y) + dense("candidate_x", reset * x))
+        reset_y, update_y, candidate_y = jnp.split(dense("from_y", y, 3), 3, axis=-1)
+        reset_x, update_x = jnp.split(dense("from_x", x, 2), 2, axis=-1)
+        reset = nn.sigmoid(reset_y + reset_x)
+        update = nn.sigmoid(update_y + update_x - bias)
+        candidate = jnp.tanh(candidate_y + dense("from_reset", reset * x, 1))
         return (1.0 - update) * x + update * candidate
 
 
 class Layer(nn.Module):
     """One block: relative attention, then a feed-forward part, each after its own normalisation and before a gate.
 
-    ``second_gate`` names two variants seen in published code. ``residual``: gate(stream, feed-forward), as Parisotto et
-    al. define it. ``swapped``: gate(feed-forward, stream), the operands exchanged.
+    What is remembered of a step is its standardised input: keys and values need no more of it. ``second_gate`` names
+    two variants seen in published code. ``residual``: gate(stream, feed-forward), as Parisotto et al. define it.
+    ``swapped``: gate(feed-forward, stream), the operands exchanged.
     """
 
     heads: int
@@ -88,41 +75,54 @@ class Layer(nn.Module):
 
     def setup(self) -> None:
         depth = self.qkv_size // self.heads
-        self.attention_norm = nn.LayerNorm()
-        self.query = nn.Dense(self.qkv_size, use_bias=False)
-        self.key = nn.Dense(self.qkv_size, use_bias=False)
-        self.value = nn.Dense(self.qkv_size, use_bias=False)
+        self.scale = self.param("scale", nn.initializers.ones_init(), (self.size,))
+        self.shift = self.param("shift", nn.initializers.zeros_init(), (self.size,))
+        # Queries, keys and values: fan-in alone decides the initial scale, so the three need no kernels of their own.
+        self.projection = self.param("projection", nn.initializers.lecun_normal(), (self.size, 3 * self.qkv_size))
         self.position = nn.Dense(self.qkv_size, use_bias=False)
         self.content_bias = self.param("content_bias", nn.initializers.zeros_init(), (self.heads, depth))
         self.position_bias = self.param("position_bias", nn.initializers.zeros_init(), (self.heads, depth))
-        self.output = nn.Dense(self.size)
+        self.output = nn.Dense(self.size, dot_general=dense_product)
         self.forward_norm = nn.LayerNorm()
-        self.forward_in = nn.Dense(self.hidden)
-        self.forward_out = nn.Dense(self.size)
+        self.forward_in = nn.Dense(self.hidden, dot_general=dense_product)
+        self.forward_out = nn.Dense(self.size, dot_general=dense_product)
         if self.gating:
             self.attention_gate = Gate(self.gate_bias)
             self.forward_gate = Gate(self.gate_bias)
 
-    def _split(self, flat: jax.Array) -> jax.Array:
-        """``[B, N, qkv_size]`` to ``[B, heads, N, depth]``."""
-        batch, count, _ = flat.shape
-        return flat.reshape(batch, count, self.heads, self.qkv_size // self.heads).swapaxes(1, 2)
+    @property
+    def depth(self) -> int:
+        """Units of one head."""
+        return self.qkv_size // self.heads
 
-    def keys_values(self, inputs: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Layer inputs ``[B, N, size]`` to keys and values ``[B, heads, N, depth]``."""
-        normed = self.attention_norm(inputs)
-        return self._split(self.key(normed)), self._split(self.value(normed))
+    def _project(self, inputs: jax.Array, first: int) -> list[jax.Array]:
+        """Queries, keys, values from the ``first`` on, each ``[heads, B, N, depth]``, of inputs ``[B, N, size]``.
 
-    def _queries(self, x: jax.Array) -> tuple[jax.Array, jax.Array]:
-        query = self._split(self.query(self.attention_norm(x)))
-        return query + self.content_bias[None, :, None, :], query + self.position_bias[None, :, None, :]
+        The normalisation's parameters are folded into the kernel, so that no gradient is owed to the inputs' scale.
+        """
+        kernel = self.projection[:, first * self.qkv_size :]
+        flat = product(inputs, self.scale[:, None] * kernel) + (self.shift @ kernel)[None, None]
+        by_head = (*inputs.shape[:2], self.heads, self.depth)
+        return [part.reshape(by_head).transpose(2, 0, 1, 3) for part in jnp.split(flat, 3 - first, axis=-1)]
 
-    def _distances(self, count: int) -> jax.Array:
-        return self.position(positions(count, self.size)).reshape(count, self.heads, self.qkv_size // self.heads)
+    def _biased(self, queries: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Queries ``[heads, B, N, depth]`` with either bias, scaled by the root of the depth."""
+        scale = self.depth**-0.5
+        content, position = self.content_bias[:, None, None], self.position_bias[:, None, None]
+        return (queries + content) * scale, (queries + position) * scale
+
+    def remembered(self, inputs: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Standardised inputs ``[B, N, size]`` to keys and values ``[B, heads, N, depth]``."""
+        keys, values = self._project(inputs, 1)
+        return keys.swapaxes(0, 1), values.swapaxes(0, 1)
+
+    def distances(self, count: int) -> jax.Array:
+        """Projected positions of the distances 0 … ``count`` - 1: ``[heads, count, depth]``."""
+        return self.position(positions(count, self.size)).reshape(count, self.heads, self.depth).swapaxes(0, 1)
 
     def _finish(self, x: jax.Array, attended: jax.Array) -> jax.Array:
-        batch, _, count, _ = attended.shape
-        y = self.output(attended.swapaxes(1, 2).reshape(batch, count, self.qkv_size))
+        """Stream ``[..., size]`` and attention's result ``[..., qkv_size]`` to the block's output ``[..., size]``."""
+        y = self.output(attended)
         x = self.attention_gate(x, nn.relu(y)) if self.gating else x + y
         y = self.forward_out(nn.gelu(self.forward_in(self.forward_norm(x))))
         if not self.gating:
@@ -133,32 +133,51 @@ class Layer(nn.Module):
         return result
 
     def learn(self, x: jax.Array, memory: jax.Array, mask: jax.Array) -> jax.Array:
-        """A window ``[S, W, size]`` after its memory ``[S, M, size]``, additive mask ``[S, W, M + W]``."""
+        """A window ``[S, W, size]`` after its remembered inputs ``[S, M, size]``, additive mask ``[S, W, M + W]``."""
+        batch, count, _ = x.shape
         window = memory.shape[1]
-        keys, values = self.keys_values(jnp.concatenate([memory, x], axis=1))
-        content, position = self._queries(x)
-        scores = jnp.einsum("bhtd,bhjd->bhtj", content, keys)
-        farthest_first = self._distances(window + 1)[::-1]
-        scores += distances_to_keys(jnp.einsum("bhtd,ehd->bhte", position, farthest_first), keys.shape[2])
-        weights = nn.softmax(scores / (self.qkv_size // self.heads) ** 0.5 + mask[:, None])
-        return self._finish(x, jnp.einsum("bhtj,bhjd->bhtd", weights, values))
+        queries, keys, values = self._project(standardised(x), 0)
+        earlier_keys, earlier_values = self._project(memory, 1)
+        keys = jnp.concatenate([earlier_keys, keys], axis=2)
+        values = jnp.concatenate([earlier_values, values], axis=2)
+        content, position = self._biased(queries)
+        far_first = self.distances(window + 1)[:, ::-1]
+        parts = []
+        for start in range(0, count, BLOCK):
+            rows, seen = slice(start, start + BLOCK), slice(start, start + BLOCK + window)
+            block = content[:, :, rows], position[:, :, rows], keys[:, :, seen], values[:, :, seen]
+            parts.append(attend(*block, far_first, mask[:, rows, seen]))
+        attended = jnp.concatenate(parts, axis=2) if len(parts) > 1 else parts[0]
+        return self._finish(x, attended.transpose(1, 2, 0, 3).reshape(batch, count, self.qkv_size))
 
     def act(
-        self, x: jax.Array, keys: jax.Array, values: jax.Array, cursor: jax.Array, age: jax.Array
-    ) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """One step ``[B, size]`` on rings ``[B, heads, M + 1, depth]``: output, and the rings with this step."""
-        slots = keys.shape[2]
-        key, value = self.keys_values(x[:, None])
-        keys = jax.lax.dynamic_update_slice_in_dim(keys, key, cursor, axis=2)
-        values = jax.lax.dynamic_update_slice_in_dim(values, value, cursor, axis=2)
-        content, position = self._queries(x[:, None])
+        self,
+        x: jax.Array,
+        keys: jax.Array,
+        values: jax.Array,
+        distances: jax.Array,
+        cursor: jax.Array,
+        age: jax.Array,
+    ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+        """One step ``[B, size]`` on rings ``[B, heads, M + 1, depth]`` and ``distances [heads, M + 1, depth]``.
+
+        Returns:
+            The output, the rings with this step, and what to remember of it ``[B, size]``.
+        """
+        batch, slots = x.shape[0], keys.shape[2]
+        own = standardised(x)
+        normed = own * self.scale[None] + self.shift[None]
+        query, key, value = jnp.moveaxis((normed @ self.projection).reshape(batch, 3, self.heads, self.depth), 1, 0)
+        keys = jax.lax.dynamic_update_slice_in_dim(keys, key[:, :, None], cursor, axis=2)
+        values = jax.lax.dynamic_update_slice_in_dim(values, value[:, :, None], cursor, axis=2)
+        scale = self.depth**-0.5
+        content, position = (query + self.content_bias[None]) * scale, (query + self.position_bias[None]) * scale
         distance = (cursor - jnp.arange(slots)) % slots
-        by_distance = jnp.einsum("bhtd,ehd->bhte", position, self._distances(slots))
-        scores = jnp.einsum("bhtd,bhjd->bhtj", content, keys) + jnp.take(by_distance, distance, axis=3)
+        scores = jnp.einsum("bhd,bhjd->bhj", content, keys)
+        scores += jnp.einsum("bhd,hjd->bhj", position, jnp.take(distances, distance, axis=1))
         mask = jnp.where(distance[None, :] <= age[:, None], 0.0, MASKED)
-        weights = nn.softmax(scores / (self.qkv_size // self.heads) ** 0.5 + mask[:, None, None])
-        out = self._finish(x[:, None], jnp.einsum("bhtj,bhjd->bhtd", weights, values))
-        return out[:, 0], keys, values
+        attended = jnp.einsum("bhj,bhjd->bhd", nn.softmax(scores + mask[:, None]), values)
+        return self._finish(x, attended.reshape(batch, self.qkv_size)), keys, values, own
 
 
 class Transformer(nn.Module):
@@ -177,48 +196,49 @@ class Transformer(nn.Module):
     second_gate: str
 
     def setup(self) -> None:
-        self.encoder = Encoder(self.observation_size, self.vector_size, self.size, 1.0)
+        self.encoder = Encoder(self.observation_size, self.vector_size, self.size, 1.0, product)
         self.blocks = [
             Layer(self.heads, self.size, self.qkv_size, self.hidden, self.gating, self.gate_bias, self.second_gate)
             for _ in range(self.layers)
         ]
-        self.policy = Head(self.hidden, 2, self.actions, 0.01)
-        self.critic = Head(self.hidden, 2, 1, 1.0)
+        self.policy = Head(self.hidden, 2, self.actions, 0.01, dense_product)
+        self.critic = Head(self.hidden, 2, 1, 1.0, dense_product)
 
     def skills(self, vectors: jax.Array) -> jax.Array:
         """Embeddings ``[skills, vector_size]`` to the encoder's part of them ``[skills, size]``."""
         return self.encoder.skills(vectors)
 
-    def project(self, memory: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Layer inputs ``[B, layers, M, size]`` to keys and values ``[layers, B, heads, M, depth]``."""
-        pairs = [block.keys_values(memory[:, index]) for index, block in enumerate(self.blocks)]
-        return jnp.stack([pair[0] for pair in pairs]), jnp.stack([pair[1] for pair in pairs])
+    def open(self, memory: jax.Array) -> list[tuple[jax.Array, jax.Array, jax.Array]]:
+        """Per layer of memory ``[B, layers, M, size]``: keys, values ``[B, heads, M, depth]``, and ``distances``."""
+        slots = memory.shape[2] + 1
+        return [
+            (*block.remembered(memory[:, index]), block.distances(slots)) for index, block in enumerate(self.blocks)
+        ]
 
     def act(
         self,
-        keys: jax.Array,
-        values: jax.Array,
+        rings: Sequence[tuple[jax.Array, jax.Array, jax.Array]],
         cursor: jax.Array,
         observation: jax.Array,
         skill: jax.Array,
         age: jax.Array,
-    ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array, jax.Array]:
-        """One step: logits, values, both rings, and this step's layer inputs ``[B, layers, size]``."""
+    ) -> tuple[jax.Array, jax.Array, list[tuple[jax.Array, jax.Array, jax.Array]], jax.Array]:
+        """One step: logits, values, the layers' rings, and what to remember of the step ``[B, layers, size]``."""
         x = self.encoder(observation, skill)
-        inputs = []
-        for index, block in enumerate(self.blocks):
-            inputs.append(x)
-            x, key, value = block.act(x, keys[index], values[index], cursor, age)
-            keys, values = keys.at[index].set(key), values.at[index].set(value)
+        remembered, following = [], []
+        for block, (keys, values, distances) in zip(self.blocks, rings, strict=True):
+            x, keys, values, own = block.act(x, keys, values, distances, cursor, age)
+            remembered.append(own)
+            following.append((keys, values, distances))
         logits, estimate = policy_and_value(x, self.policy, self.critic)
-        return logits, estimate, keys, values, jnp.stack(inputs, axis=1)
+        return logits, estimate, following, jnp.stack(remembered, axis=1)
 
     def __call__(
         self, memory: jax.Array, observation: jax.Array, skill: jax.Array, age: jax.Array
     ) -> tuple[jax.Array, jax.Array]:
         """Windows ``[S, W, …]`` after memories ``[S, layers, M, size]``: logits ``[S, W, actions]`` and values."""
         x = self.encoder(observation, skill)
-        mask = window_mask(age, memory.shape[2])
+        mask = held(window_mask(age, memory.shape[2]))
         for index, block in enumerate(self.blocks):
             x = block.learn(x, memory[:, index], mask)
         return policy_and_value(x, self.policy, self.critic)

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from attrs import define, field, frozen
+from attrs import frozen
 
 from engine import checkpoint, randomness
 from engine.agent.network import Network, build
 from engine.evaluate import Lanes, build_lanes, plan, run_lanes
 from engine.train import tally as tallies
+from engine.train.compiled import Compiled
 from engine.train.ppo import build_update, learning_rate, optimiser
 from engine.train.predicates import Compile, Predicates, compile_programs
-from engine.train.rollout import Episodes, Rolled, before_first, build_rollout
+from engine.train.rollout import Episodes, Rolled, Rollout, before_first, build_rollout
 from engine.train.routing import reward_scale, success_rates
 from engine.train.stopped import Stopped
-from engine.train.tables import Shape, Tables, assemble, longest_chain, shape_of, wire
+from engine.train.tables import Shape, Tables, assemble, wired
 from engine.worlds.protocol import World
 from ledger.vocabulary.config import Agent, Ppo, Routing
 from ledger.vocabulary.evaluate import Evaluate, Evaluated
@@ -50,27 +50,13 @@ class _Learner:
     tally: tallies.Tally
 
 
-@define
-class _Compiled:
-    """Compiled functions by what they were compiled for; the least recently used are dropped."""
-
-    limit: int
-    functions: OrderedDict[Hashable, Any] = field(factory=OrderedDict)
-
-    def get(self, key: Hashable, make: Callable[[], Callable[..., Any]]) -> Any:
-        if key not in self.functions:
-            self.functions[key] = jax.jit(make())
-        self.functions.move_to_end(key)
-        while len(self.functions) > self.limit:
-            self.functions.popitem(last=False)
-        return self.functions[key]
-
-
 class TrainingCore:
     """Training and evaluation in one world.
 
-    Compiled functions are kept: a rollout by the meanings of its programs, the update by shapes only. Rewiring and
-    reordering of conditions, other success rates and other embeddings compile nothing.
+    Compiled functions are kept: rollout and evaluation by the meanings of their programs, the update by shapes only.
+    Rewiring and reordering of conditions, other success rates and other embeddings compile nothing, and neither does
+    going back to fewer skills: what was compiled for more conditions serves as long as the capacities are the same.
+    The bits do not depend on which function served.
     """
 
     def __init__(
@@ -88,10 +74,10 @@ class TrainingCore:
         self._save_every_seconds = save_every_seconds
         self._lanes = evaluation_lanes
         self._clock = clock
-        self._rollouts = _Compiled(8)
-        self._updates = _Compiled(8)
-        self._evaluations = _Compiled(8)
-        self._networks = _Compiled(16)
+        self._rollouts = Compiled(8)
+        self._updates = Compiled(8)
+        self._evaluations = Compiled(8)
+        self._networks = Compiled(16)
 
     def train(
         self,
@@ -119,9 +105,10 @@ class TrainingCore:
         began = self._clock()
         self._check_world(effect.world)
         skills, ppo, routing = effect.skills, effect.ppo, effect.routing
-        shape, tables, predicates = self._tables(skills, routing)
+        shape, wiring = wired(skills)
         network = self._network(effect.network, shape)
-        rollout = self._rollout(network, predicates, shape, ppo, routing)
+        rollout, predicates = self._rollout(network, self._predicates(skills), shape, ppo, routing)
+        tables = _tables(skills, predicates, wiring, shape, routing)
         update = self._updates.get((network, ppo), lambda: build_update(network, ppo))
 
         about = {"kind": "resume", "phase": _digest(effect)}
@@ -178,16 +165,13 @@ class TrainingCore:
         if not effect.targets:
             return Evaluated((), 0, self._clock() - began)
         skills, prerequisite, shape = plan(effect)
-        predicates = self._predicates(skills)
-        blank = np.zeros(len(skills))
-        tables = assemble(skills, predicates, prerequisite, shape, blank, blank)
         network = self._network(effect.network, shape)
         parameters = self._parameters(effect.agent == UNTRAINED, effect.seed, network, agent)
         jobs = len(effect.targets) * effect.episodes
         lanes = min(self._lanes, 1 << max(jobs - 1, 0).bit_length())
-        run: Lanes = self._evaluations.get(
-            (network, predicates.key, shape, lanes), lambda: build_lanes(self.world, network, predicates, shape, lanes)
-        )
+        run, predicates = self._evaluation(network, self._predicates(skills), shape, lanes)
+        blank = np.zeros(len(skills))
+        tables = assemble(skills, predicates, prerequisite, shape, blank, blank)
         cache = self._networks.get(("open", network), lambda: network.open)(parameters, network.initial_memory(lanes))
         rows, steps = run_lanes(run, self.world, effect, parameters, cache, tables, progress, stop, lanes)
         return Evaluated(rows, steps, self._clock() - began)
@@ -199,22 +183,6 @@ class TrainingCore:
     def _predicates(self, skills: tuple[Skill, ...]) -> Predicates:
         return self._compiler(tuple(skill.source.text for skill in skills), self.world.schema)
 
-    def _tables(self, skills: tuple[Skill, ...], routing: Routing) -> tuple[Shape, Tables, Predicates]:
-        index = {skill.name: row for row, skill in enumerate(skills)}
-        if len(index) < len(skills):
-            raise ValueError("two skills have one name: names must be unique in an archive")
-        shape = shape_of(skills, 0)
-        depth = longest_chain(wire(skills, index, shape))
-        shape = shape_of(skills, depth)
-        rates = success_rates([skill.successes for skill in skills], [skill.attempts for skill in skills])
-        rewards = reward_scale(
-            rates, adaptive=routing.adaptive_reward, cap=routing.reward_cap, epsilon=routing.reward_epsilon
-        )
-        predicates = self._predicates(skills)
-        wiring = wire(skills, index, shape)
-        log_rates = np.log(rates + routing.sampling_epsilon)
-        return shape, assemble(skills, predicates, wiring, shape, log_rates, rewards), predicates
-
     def _network(self, agent: Agent, shape: Shape) -> Network:
         return build(
             agent,
@@ -223,9 +191,19 @@ class TrainingCore:
             actions=self.world.num_actions,
         )
 
-    def _rollout(self, network: Network, predicates: Predicates, shape: Shape, ppo: Ppo, routing: Routing) -> Any:
-        key = (network, predicates.key, shape, ppo, routing)
-        return self._rollouts.get(key, lambda: build_rollout(self.world, network, predicates, shape, ppo, routing))
+    def _rollout(
+        self, network: Network, wanted: Predicates, shape: Shape, ppo: Ppo, routing: Routing
+    ) -> tuple[Any, Predicates]:
+        def build(predicates: Predicates) -> Rollout:
+            return build_rollout(self.world, network, predicates, shape, ppo, routing)
+
+        return self._rollouts.serving((network, shape, ppo, routing), wanted, build)
+
+    def _evaluation(self, network: Network, wanted: Predicates, shape: Shape, lanes: int) -> tuple[Lanes, Predicates]:
+        def build(predicates: Predicates) -> Lanes:
+            return build_lanes(self.world, network, predicates, shape, lanes)
+
+        return self._evaluations.serving((network, shape, lanes), wanted, build)
 
     def _parameters(self, untrained: bool, seed: int, network: Network, data: bytes | None) -> Any:
         if untrained != (data is None):
@@ -275,6 +253,16 @@ class TrainingCore:
         lineage = learner.lineage + np.int64(reward.size)
         following = _Learner(parameters, state, np.asarray(lineage), rolled.episodes, rolled.memory, tally)
         return following, tuple(Metric(name, value) for name, value in counted)
+
+
+def _tables(
+    skills: tuple[Skill, ...], predicates: Predicates, wiring: np.ndarray, shape: Shape, routing: Routing
+) -> Tables:
+    rates = success_rates([skill.successes for skill in skills], [skill.attempts for skill in skills])
+    rewards = reward_scale(
+        rates, adaptive=routing.adaptive_reward, cap=routing.reward_cap, epsilon=routing.reward_epsilon
+    )
+    return assemble(skills, predicates, wiring, shape, np.log(rates + routing.sampling_epsilon), rewards)
 
 
 def _digest(effect: Train) -> str:

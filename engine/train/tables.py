@@ -106,6 +106,19 @@ def shape_of(skills: Sequence[Skill], depth: int) -> Shape:
     )
 
 
+def wired(skills: Sequence[Skill]) -> tuple[Shape, np.ndarray]:
+    """The capacities of an archive, and its prerequisite indices as ``wire`` gives them.
+
+    Raises:
+        ValueError: if the archive is empty, names one skill twice, requires an unknown one, or is cyclic.
+    """
+    index = {skill.name: row for row, skill in enumerate(skills)}
+    if len(index) < len(skills):
+        raise ValueError("two skills have one name: names must be unique in an archive")
+    prerequisite = wire(skills, index, shape_of(skills, 0))
+    return shape_of(skills, longest_chain(prerequisite)), prerequisite
+
+
 def assemble(
     skills: Sequence[Skill],
     predicates: Predicates,
@@ -154,14 +167,20 @@ def looking(world: World, predicates: Predicates) -> Look:
 
     ``before`` must be of the same episode as ``after``; at an episode's start they are the same state.
     """
+    asked = predicates.asked
 
     def look(tables: Tables, before: State, after: State) -> tuple[jax.Array, jax.Array]:
-        def one(previous: State, state: State) -> jax.Array:
-            return predicates.evaluate(world.view(state), world.view(previous))
+        def one(previous: State, state: State) -> tuple[jax.Array, jax.Array]:
+            held = predicates.evaluate(world.view(state), world.view(previous))
+            return held[:asked], held[asked:]
 
-        # The barrier keeps the compiler from merging predicates with the network: bits must not depend on programs.
-        held = jax.lax.optimization_barrier(jax.vmap(one)(before, after))
-        held = jnp.concatenate([held, jnp.ones((held.shape[0], 1), bool)], axis=1)
-        return held[:, tables.success], held[:, tables.conditions]
+        first, rest = jax.vmap(one)(before, after)
+        # The barriers keep the compiler from merging predicates with the network: bits must not depend on programs.
+        # There are two, so that nothing of the rest is computed where nobody asks about success.
+        first, rest = jax.lax.optimization_barrier(first), jax.lax.optimization_barrier(rest)
+        always = jnp.ones((first.shape[0], 1), bool)
+        held = jnp.concatenate([first, rest, always], axis=1)
+        conditions = jnp.where(tables.conditions == predicates.always, asked, tables.conditions)
+        return held[:, tables.success], jnp.concatenate([first, always], axis=1)[:, conditions]
 
     return look

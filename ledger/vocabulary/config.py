@@ -11,7 +11,7 @@ from attrs.validators import ge, gt, in_, le
 
 from ledger.vocabulary.ask import Sampling
 
-AGENT_KINDS = ("gtrxl", "mlp")
+AGENT_KINDS = ("gtrxl", "gru", "mlp")
 
 
 @frozen
@@ -78,7 +78,16 @@ class Ppo:
 
 @frozen
 class Agent:
-    """The network (paper 000, Table 10). ``mlp`` uses ``hidden_size`` and ``layers`` only."""
+    """The network (paper 000, Table 10). What is not named for a kind has no effect on it.
+
+    - ``gtrxl`` (Gated Transformer-XL): every field. ``layers`` counts blocks.
+    - ``gru`` (recurrent, not in the paper): ``hidden_size``, ``layers`` and ``gradient_window``. Its memory is one
+      state of ``hidden_size``.
+    - ``mlp`` (without memory, not in the paper): ``hidden_size`` and ``layers``.
+
+    In ``gru`` and ``mlp`` ``layers`` counts hidden layers: the first is shared, the others stand once in the policy's
+    head and once in the value's. The recurrent unit comes after the first and is not counted.
+    """
 
     kind: str = field(default="gtrxl", validator=in_(AGENT_KINDS))
     layers: int = field(default=2, validator=ge(1))

@@ -13,6 +13,10 @@ from replay.output import safe_lines, say
 DESCRIPTION = """\
 Look at packages, device, compilation cache, endpoint, embedding model and disk. Nothing is changed.
 Exit code 1 if a check failed; warnings let a run go on.
+
+With an experiment file, the bytes that its training will hold are counted from shapes and compared with the memory
+that there is: per environment the episode's state, the network's memory and cache, the trajectory, the learning
+sequences and one minibatch; then parameters and optimiser. Temporaries of the compiler come on top.
 """
 
 
@@ -25,7 +29,10 @@ def add(commands: Any) -> argparse.ArgumentParser:
         "--folder", type=Path, default=Path(), metavar="DIR", help="where runs are to be written (default: here)"
     )
     parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="an experiment file whose operational settings count"
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="an experiment file: its operational settings count, and the memory of its training is counted",
     )
     parser.add_argument("--profile", metavar="NAME", help="a profile beside that file")
     add_json(parser)
@@ -39,11 +46,12 @@ def run(given: argparse.Namespace) -> ExitCode:
     from replay.config_file import load_all
     from replay.operational import Operational
 
-    operational = Operational() if given.config is None else load_all(given.config, given.profile).operational
+    loaded = None if given.config is None else load_all(given.config, given.profile)
+    operational = Operational() if loaded is None else loaded.operational
     prepare(operational)
     from replay.doctor import doctor
 
-    report = doctor(operational, given.folder)
+    report = doctor(operational, given.folder, config=None if loaded is None else loaded.config)
     for line in safe_lines(report.json() if given.json else report.text()):
         say(line)
     return report.exit_code

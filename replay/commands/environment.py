@@ -1,4 +1,4 @@
-"""What must be settled before JAX is imported: the compilation cache, and settings that decide bits.
+"""What must be settled before JAX is used: where compiled functions are kept, and settings that decide bits.
 
 Only variables that are unset are set: whoever sets one means it, and the fingerprint of the session records it.
 """
@@ -11,6 +11,7 @@ from importlib import util
 
 from engine.worlds.compiler import settle_compiler
 from replay.operational import Operational, compile_cache
+from replay.output import note
 
 CACHE_BYTES = 4 * 1024**3
 
@@ -28,13 +29,17 @@ GPU_DETERMINISM = "--xla_gpu_deterministic_ops=true"
 def prepare(operational: Operational = Operational(), environ: MutableMapping[str, str] | None = None) -> None:
     """Set what is unset. Compiled functions of more than half a second are kept between processes.
 
+    They are kept in a store of our own (``engine.compile_cache``), unless ``JAX_COMPILATION_CACHE_DIR`` names a folder:
+    then JAX keeps them itself, in its own way.
+
     A known fault of the compiler is kept out by a flag (``engine.worlds.compiler``). On a GPU sums are only repeatable
     with another, at some cost of speed.
     """
     variables = os.environ if environ is None else environ
-    variables["JAX_COMPILATION_CACHE_DIR"] = str(compile_cache(operational, variables))
-    # A limit makes JAX lock the cache, without which two processes could read each other's half-written entries.
-    variables.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(CACHE_BYTES))
+    by_jax = operational.compile_cache_dir is None and bool(variables.get("JAX_COMPILATION_CACHE_DIR"))
+    if by_jax and util.find_spec("filelock"):
+        # A limit makes JAX lock the cache, without which two processes could read each other's half-written entries.
+        variables.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(CACHE_BYTES))
     variables.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
     for name, value in PINNED.items():
         variables.setdefault(name, value)
@@ -42,3 +47,7 @@ def prepare(operational: Operational = Operational(), environ: MutableMapping[st
     flags = variables.get("XLA_FLAGS", "")
     if "xla_gpu_deterministic_ops" not in flags and any(util.find_spec(name) for name in GPU_PLUGINS):
         variables["XLA_FLAGS"] = f"{flags} {GPU_DETERMINISM}".strip()
+    if environ is None and not by_jax:
+        from engine.compile_cache import keep_compiled  # the first import of JAX: everything is set
+
+        keep_compiled(compile_cache(operational, variables), lambda text: note(f"warning: {text}"), CACHE_BYTES)

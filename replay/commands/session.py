@@ -40,6 +40,7 @@ def carry_out(given: argparse.Namespace, config: Config, operational: Operationa
                 budget=connect.budget_of(operational),
                 concurrency=operational.concurrency,
                 checkpoint_seconds=operational.checkpoint_seconds,
+                keep_checkpoints=operational.keep_checkpoints,
                 embedder=connect.embedder_of(config, operational),
             )
     finally:

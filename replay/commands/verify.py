@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import asdict, frozen
 
 from replay.commands.arguments import add_json, nothing_changed
 from replay.commands.refusal import Refused
@@ -15,6 +15,7 @@ from replay.output import json_text, safe, say
 
 if TYPE_CHECKING:
     from ledger.verify import Verification
+    from replay.runner.retention import Inventory
 
 DESCRIPTION = """\
 Check every byte of recorded runs against hash chains, HEADs, blobs and checkpoints. Nothing is executed or changed.
@@ -47,6 +48,7 @@ class Verdict:
     text: str
     head: Path | None = None
     found: Verification | None = None
+    kept: Inventory | None = None
 
 
 def run(given: argparse.Namespace) -> ExitCode:
@@ -84,10 +86,23 @@ def _verdict(folder: Path, head: Path | None) -> Verdict:
         return Verdict(folder, ExitCode.INTEGRITY, "; ".join(map(str, found.problems)), head, found)
     if found.torn_tail is not None:
         return Verdict(folder, ExitCode.TORN_TAIL, str(found.torn_tail), head, found)
-    return Verdict(folder, ExitCode.OK, _whole(found, head), head, found)
+    kept = _inventory(directory)
+    return Verdict(folder, ExitCode.OK, _whole(found, head, kept), head, found, kept)
 
 
-def _whole(found: Verification, head: Path | None) -> str:
+def _inventory(directory: Path) -> Inventory | None:
+    """What there is of a run's checkpoints; ``None`` for a whole ledger that holds no experiment of ours."""
+    from ledger.errors import LedgerError
+    from replay.runner.recording import Disordered, NoExperiment, load
+    from replay.runner.retention import inventory
+
+    try:
+        return inventory(load(directory))
+    except (NoExperiment, Disordered, LedgerError):
+        return None
+
+
+def _whole(found: Verification, head: Path | None, kept: Inventory | None) -> str:
     against = f"the HEAD in {head}" if head is not None else "its own HEAD only (give --head to see a shortened run)"
     parts = [
         f"{found.events:,} events, {found.blobs:,} texts, {found.batches:,} batches, "
@@ -97,7 +112,9 @@ def _whole(found: Verification, head: Path | None) -> str:
     ]
     if found.beyond_head:
         parts.append(f"{found.beyond_head:,} valid bytes beyond HEAD, as after a crash or beside a writer")
-    if found.not_shipped:
+    if kept is not None and kept.agents + kept.intermediate:
+        parts.append(kept.text())
+    elif found.not_shipped:
         parts.append(f"{len(found.not_shipped)} checkpoints not shipped")
     if found.quarantined:
         parts.append(f"{len(found.quarantined)} torn tails set aside earlier")
@@ -138,4 +155,6 @@ def _data(verdict: Verdict) -> dict[str, Any]:
             "damaged_checkpoints": list(found.damaged_checkpoints),
             "problems": [str(problem) for problem in found.problems],
         }
+    if verdict.kept is not None:
+        data["kept"] = asdict(verdict.kept)
     return data

@@ -11,6 +11,7 @@ from replay.loops import code_sharp
 from replay.loops.answers import Inputs
 from replay.runner.divergence import Divergence, DivergenceClass, Stopped
 from replay.runner.drive import LoopFactory
+from replay.runner.retention import CODE_SHARP, Lineage
 
 
 class Unrunnable(ValueError):
@@ -19,13 +20,14 @@ class Unrunnable(ValueError):
 
 @frozen
 class Experiment:
-    """A loop by name, with the version of its logic that this code runs."""
+    """A loop by name, with the version of its logic that this code runs and what is known of its agents."""
 
     name: str
     logic: str
+    lineage: Lineage
 
 
-EXPERIMENTS = {code_sharp.NAME: Experiment(code_sharp.NAME, code_sharp.LOGIC)}
+EXPERIMENTS = {code_sharp.NAME: Experiment(code_sharp.NAME, code_sharp.LOGIC, CODE_SHARP)}
 
 
 def factory_of(started: Started) -> LoopFactory:

@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from attrs import define, field
 
 from ledger.checkpoints import checkpoint_path
+from ledger.errors import CheckpointMissing
 from ledger.vocabulary.events import AnyEffect, AnyOutcome, Arrived, Attempt, Event, Metric, Progress, Step, Usage
 from ledger.vocabulary.path import Path
-from ledger.vocabulary.train import Train
+from ledger.vocabulary.settings import Settings
+from ledger.vocabulary.train import Train, Trained
 from ledger.writer import Writer
+from replay.runner.recording import Recording
+from replay.runner.retention import Retention
 
 
 @define
 class Keeper:
     """Appends events; durable before an external call and after its outcome, everything else rides along.
 
-    A training step's intermediate checkpoints are removed once the step itself is durable: ``Progress`` events then
-    name files that are no longer there, which ``verify`` reports as not shipped.
+    Checkpoints that ``retention`` no longer asks for are removed, and only once everything is durable that makes them
+    superfluous: at whatever moment the process ends, what a resume needs is there. Events then name files that are no
+    longer there, which ``verify`` counts.
     """
 
     writer: Writer
-    _intermediate: dict[Path, list[str]] = field(factory=dict)
+    retention: Retention = field(factory=Retention)
+    _present: set[str] = field(factory=set)
+    _at: Path | None = None
 
-    def inherited(self, path: Path, checkpoint: str) -> None:
-        """An earlier process left this intermediate checkpoint; it goes once its step is durable."""
-        self._intermediate.setdefault(path, []).append(checkpoint)
+    def inherit(self, recording: Recording) -> None:
+        """Take over what earlier sessions of this run did, and remove what they left behind."""
+        for path, names in recording.intermediate.items():
+            self._present.update(names)
+            self.retention.under_way(path, names[-1])
+        for each in recording.steps:
+            self._completed(each.step.effect, each.step.outcome)
+        self._remove_superfluous()
+        for unfinished in (self.writer.directory / "checkpoints").glob("*.safetensors.tmp"):
+            unfinished.unlink(missing_ok=True)  # a crash while it was written
 
     def event(self, event: Event) -> None:
         """Append without forcing."""
@@ -45,8 +61,9 @@ class Keeper:
         sequence = self.writer.append(Step(effect, outcome), usage=usage)
         if durable:
             self.writer.commit()
-        if isinstance(effect, Train):
-            self._discard(effect.path)
+        self._completed(effect, outcome)
+        if isinstance(effect, Train | Settings):
+            self._remove_superfluous()
         return sequence
 
     def progress(
@@ -57,12 +74,25 @@ class Keeper:
         self.writer.append(Progress(path, done, total, name, metrics))
         if name is not None:
             self.writer.commit()
-            self._intermediate.setdefault(path, []).append(name)
+            self._present.add(name)
+            self.retention.under_way(path, name)
+            self._remove_superfluous()
 
     def checkpoint(self, data: bytes) -> str:
         """Save an agent's checkpoint; its name is the hash of its bytes."""
         return self.writer.save_checkpoint(data)
 
-    def _discard(self, path: Path) -> None:
-        for name in self._intermediate.pop(path, []):
-            checkpoint_path(self.writer.directory, name).unlink(missing_ok=True)
+    def _completed(self, effect: AnyEffect, outcome: AnyOutcome) -> None:
+        self._at = effect.path
+        if isinstance(outcome, Trained):
+            self._present.add(outcome.checkpoint)
+            self.retention.made(effect.path, outcome.checkpoint)
+
+    def _remove_superfluous(self) -> None:
+        superfluous = sorted(self._present - self.retention.needed(self._at))
+        if superfluous:
+            self.writer.commit()
+        for name in superfluous:
+            with suppress(CheckpointMissing):  # a name that a ledger from elsewhere made up leads nowhere
+                checkpoint_path(self.writer.directory, name).unlink(missing_ok=True)
+            self._present.discard(name)

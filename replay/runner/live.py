@@ -23,6 +23,7 @@ from replay.runner.interrupt import Interrupted, Interrupts
 from replay.runner.keeper import Keeper
 from replay.runner.performers import Performers
 from replay.runner.recording import Recording, load
+from replay.runner.retention import FACT, UNKNOWN, Retention
 from replay.runner.use import LIVE
 
 
@@ -70,10 +71,14 @@ def resume(
     budget: Budget,
     concurrency: int,
     checkpoint_seconds: float,
+    keep_checkpoints: str = "all",
     embedder: Embedder | None = None,
     performers_type: type[Performers] = Performers,
 ) -> Replayed:
     """Continue a run to its end. An idle resume of a finished run appends nothing.
+
+    ``keep_checkpoints`` is the policy of ``replay.runner.retention.Retention``; what an earlier session kept beyond it
+    is removed.
 
     Raises:
         replay.runner.divergence.Stopped: if the loop no longer yields what was recorded.
@@ -95,12 +100,12 @@ def resume(
         if recording.finished is not None:
             return Driver(recording, performers, LIVE).drive(factory_of(recording.started))
         with Writer.open(directory) as writer:
-            keeper = Keeper(writer)
-            for path, progress in recording.progress.items():
-                if progress.checkpoint is not None:
-                    keeper.inherited(path, progress.checkpoint)
+            known = EXPERIMENTS.get(recording.started.loop)
+            keeper = Keeper(writer, Retention(keep_checkpoints, known.lineage if known is not None else UNKNOWN))
+            keeper.inherit(recording)
             performers.keeper = keeper
-            keeper.event(Session("run" if not recording.steps else "resume", (*facts, *transport.facts())))
+            kept = Fact(FACT, keep_checkpoints)
+            keeper.event(Session("run" if not recording.steps else "resume", (*facts, *transport.facts(), kept)))
             calls = Calls(
                 transport=transport,
                 keeper=keeper,

@@ -135,10 +135,15 @@ class Performers:
             raise Interrupted(f"training stopped at {path}") from stopped
         finally:
             self.display.finish(str(path))
-        if self.keeper is not None:
-            self.keeper.checkpoint(data)
-        self.agents.keep(path, data)
+        self._keep(path, data)
         return trained
+
+    def _keep(self, path: Path, data: bytes) -> None:
+        """The new agent's checkpoint: in the run's folder if one is written, else on scratch disk; never twice."""
+        if self.keeper is None:
+            self.agents.keep(path, data)
+        else:
+            self.agents.adopt(path, self.keeper.writer.directory, self.keeper.checkpoint(data))
 
     def _evaluate(self, effect: Evaluate) -> Evaluated:
         from engine.train.core import Stopped

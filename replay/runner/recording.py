@@ -50,7 +50,10 @@ class RecordedStep:
 
 @frozen
 class Recording:
-    """What a ledger says about one experiment."""
+    """What a ledger says about one experiment.
+
+    ``progress`` holds the latest event with a checkpoint of each phase, ``intermediate`` the names of all of them.
+    """
 
     directory: pathlib.Path
     started: Started
@@ -59,6 +62,7 @@ class Recording:
     arrived: Mapping[Path, Arrived] = field(factory=dict)
     attempts: Mapping[Path, tuple[AnyEffect, int]] = field(factory=dict)
     progress: Mapping[Path, Progress] = field(factory=dict)
+    intermediate: Mapping[Path, tuple[str, ...]] = field(factory=dict)
     sessions: tuple[Session, ...] = ()
     usages: tuple[tuple[Path, Usage], ...] = ()
 
@@ -92,6 +96,7 @@ def load(directory: pathlib.Path) -> Recording:
     arrived: dict[Path, Arrived] = {}
     attempts: dict[Path, tuple[AnyEffect, int]] = {}
     progress: dict[Path, Progress] = {}
+    intermediate: dict[Path, tuple[str, ...]] = {}
     sessions: list[Session] = []
     usages: list[tuple[Path, Usage]] = []
     for record in reader.read(directory):
@@ -116,6 +121,7 @@ def load(directory: pathlib.Path) -> Recording:
             case Progress(path=path):
                 if record.event.checkpoint is not None:
                     progress[path] = record.event
+                    intermediate[path] = (*intermediate.get(path, ()), record.event.checkpoint)
             case Session():
                 sessions.append(record.event)
             case _:
@@ -132,6 +138,7 @@ def load(directory: pathlib.Path) -> Recording:
         arrived=arrived,
         attempts=attempts,
         progress=progress,
+        intermediate=intermediate,
         sessions=tuple(sessions),
         usages=tuple(usages),
     )

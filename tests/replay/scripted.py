@@ -153,9 +153,7 @@ class QuickPerformers(Performers):
     def _train(self, effect: Train) -> Trained:
         start = self.agents.data(effect.agent) or b""
         data = hashlib.sha256(start + canonical(effect) + bytes([self.perturb(effect)])).digest()
-        if self.keeper is not None:
-            self.keeper.checkpoint(data)
-        self.agents.keep(effect.path, data)
+        self._keep(effect.path, data)
         rows = tuple(
             Attempts(s.name, 10, _number(data, s.name) % 11, 64, _number(data, s.name, "a") % 11) for s in effect.skills
         )
@@ -187,6 +185,7 @@ def resume(
     model: ScriptedModel | None = None,
     interrupts: Interrupts | None = None,
     budget: Budget | None = None,
+    keep_checkpoints: str = "all",
 ) -> Replayed:
     """Continue a run with the scripted model and quick performers."""
     return live.resume(
@@ -198,6 +197,7 @@ def resume(
         budget=budget or Budget(),
         concurrency=4,
         checkpoint_seconds=60.0,
+        keep_checkpoints=keep_checkpoints,
         performers_type=QuickPerformers,
     )
 

@@ -495,7 +495,7 @@ def test_doctor_prints_its_report(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     from replay.doctor import Check, Report
 
     found = Report((Check("disk", "failed", HOSTILE.split("\n", maxsplit=1)[0], "make room"),))
-    monkeypatch.setattr("replay.doctor.doctor", lambda *given: found)
+    monkeypatch.setattr("replay.doctor.doctor", lambda *given, **named: found)
     monkeypatch.setattr(environment, "prepare", lambda *given: None)
     assert doctor_command.DESCRIPTION
     assert main(["doctor"]) == ExitCode.NO
@@ -512,9 +512,24 @@ def test_the_environment_is_set_only_where_it_is_unset(monkeypatch: pytest.Monke
     environment.prepare(environ=variables)
     assert variables["JAX_ENABLE_X64"] == "true"
     assert variables["JAX_DEFAULT_PRNG_IMPL"] == "threefry2x32"
-    assert variables["JAX_COMPILATION_CACHE_DIR"].startswith("/cache/code-sharp-replay/jax/")
-    assert int(variables["JAX_COMPILATION_CACHE_MAX_SIZE"]) > 0
+    assert "JAX_COMPILATION_CACHE_DIR" not in variables
     assert "xla_gpu" not in variables.get("XLA_FLAGS", "")
+
+
+def test_compiled_functions_are_kept_unless_jax_is_told_where(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    kept: list[Path] = []
+    monkeypatch.setattr("engine.compile_cache.keep_compiled", lambda folder, *rest: kept.append(folder))
+    plain = {"XDG_CACHE_HOME": str(tmp_path)}
+    monkeypatch.setattr(environment.os, "environ", plain)
+    environment.prepare()
+    assert [folder.parent for folder in kept] == [tmp_path / "code-sharp-replay" / "jax"]
+    assert "JAX_COMPILATION_CACHE_DIR" not in plain
+    monkeypatch.setattr(environment.os, "environ", {"JAX_COMPILATION_CACHE_DIR": str(tmp_path)})
+    environment.prepare()
+    assert len(kept) == 1
+    environment.prepare(Operational(compile_cache_dir=str(tmp_path / "own")))
+    monkeypatch.undo()
+    assert kept[1].parent == tmp_path / "own"
 
 
 def test_gpu_sums_are_made_repeatable_where_there_can_be_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ configs = st.builds(
         keep_trained_copy=st.booleans(),
     ),
     ppo=st.builds(Ppo, learning_rate=floats, discount=floats, minibatches=st.integers(1, 64)),
-    agent=st.builds(Agent, kind=st.sampled_from(("gtrxl", "mlp")), gate_bias=st.floats(-1e30, 1e30)),
+    agent=st.builds(Agent, kind=st.sampled_from(("gtrxl", "gru", "mlp")), gate_bias=st.floats(-1e30, 1e30)),
     foundation_model=st.builds(
         FoundationModel,
         model=words,
@@ -87,7 +87,7 @@ def test_a_number_too_large_for_a_float_is_refused_rather_than_rounded() -> None
         ('discovery.learning_progress = "2"', 1, "is an exact fraction"),
         ("\n\nppo = 3", 3, "ppo is a table of settings, not 3: write [ppo]"),
         ("[discovery]\n\niterations = 0", 3, "discovery.iterations must be >= 1: 0"),
-        ("[agent]\nkind = 'gru'", 2, "agent.kind must be in ('gtrxl', 'mlp') (got 'gru')"),
+        ("[agent]\nkind = 'lstm'", 2, "agent.kind must be in ('gtrxl', 'gru', 'mlp') (got 'lstm')"),
         ("[operational]\ndocuments = 'a'", 2, 'operational.documents takes a list of texts, not "a"'),
         ("[operational]\ndocuments = [1]", 2, "takes a text in quotes, not 1"),
         ("[operational.budget]\nmoney = 3.0", 2, "operational.budget.money is limited but both prices are 0"),
@@ -198,6 +198,12 @@ def test_compiled_functions_of_different_processors_do_not_meet(tmp_path: Path) 
     assert chosen.parent == tmp_path
     assert compile_cache(Operational(), {"JAX_COMPILATION_CACHE_DIR": str(tmp_path)}) == tmp_path
     assert compile_cache(Operational(), {"XDG_CACHE_HOME": str(tmp_path)}).is_relative_to(tmp_path)
+    # the variable's own rules: a relative path counts as none
+    home = compile_cache(Operational(), {})
+    assert home.is_absolute()
+    assert compile_cache(Operational(), {"XDG_CACHE_HOME": "caches"}) == home
+    assert compile_cache(Operational(), {"NPROC": "1"}) != home
+    assert compile_cache(Operational(), {"NPROC": "1"}).parent == home.parent
 
 
 def leaves(value: Any, prefix: str = "") -> dict[str, Any]:

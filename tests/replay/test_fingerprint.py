@@ -17,6 +17,10 @@ from hypothesis import strategies as st
 from ledger.vocabulary.events import Fact
 from replay import fingerprint as under_test
 from replay.fingerprint import DECIDES_BITS, changes, cpu_digest, facts, fingerprint
+from replay.runner.recording import load
+
+SHIPPED = "c0bd104c869230762b0712bbd412b8e625643502cd15956882feb774dc166464"
+"""The fingerprint of reproductions/craftax_classic as it was when it was recorded."""
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +39,7 @@ def test_facts_are_sorted_unique_and_repeatable(present: tuple[Fact, ...]) -> No
 
 
 def test_every_fact_that_decides_bits_is_collected(present: tuple[Fact, ...]) -> None:
-    elsewhere = {"package/jax-cuda12-plugin", "package/jax-cuda13-plugin"}
+    elsewhere = {"package/jax-cuda12-plugin", "package/jax-cuda13-plugin", "threads/NPROC", "threads/PJRT_NPROC"}
     assert set(DECIDES_BITS) - elsewhere <= {fact.name for fact in present}
     assert value(present, "jax/jax_numpy_dtype_promotion") == "strict"
     assert value(present, "python").endswith(platform.python_version())
@@ -62,6 +66,29 @@ def test_the_fingerprint_covers_exactly_what_decides_bits(present: tuple[Fact, .
         assert (fingerprint(changed) != whole) == (fact.name in DECIDES_BITS), fact.name
     assert fingerprint(tuple(reversed(present))) == whole
     assert fingerprint(()) != whole
+
+
+def test_variables_that_size_the_thread_pool_decide_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set, each changes the fingerprint; other thread variables are recorded and do not."""
+    for name in under_test.THREAD_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    plain = facts()
+    assert not [fact for fact in plain if fact.name.startswith("threads/")]
+    for name in under_test.THREAD_VARIABLES:
+        monkeypatch.setenv(name, "1")
+        known = facts()
+        assert value(known, f"threads/{name}") == "1"
+        assert (fingerprint(known) != fingerprint(plain)) == (name in ("NPROC", "PJRT_NPROC")), name
+        monkeypatch.delenv(name)
+
+
+def test_the_fingerprint_of_the_shipped_recording_stays(present: tuple[Fact, ...]) -> None:
+    """A fact that was not recorded then must not make the same machine another one now."""
+    recorded = load(Path(__file__).parents[2] / "reproductions" / "craftax_classic" / "recording").facts
+    assert fingerprint(recorded) == SHIPPED
+    added = (*recorded, Fact("threads/OMP_NUM_THREADS", "2"), Fact("package/numpy", "9"), Fact("something/new", "1"))
+    assert fingerprint(added) == SHIPPED
+    assert fingerprint((*recorded, Fact("threads/NPROC", "1"))) != SHIPPED
 
 
 names = st.sampled_from((*DECIDES_BITS, "python", "system", "source/commit", "threads/NPROC", "unheard of"))

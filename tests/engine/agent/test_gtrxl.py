@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.agent.attention import distances_to_keys, keys_to_distances, positions, window_mask
 from engine.agent.gtrxl import GtrxlNetwork
 from engine.agent.network import build
-from engine.agent.transformer import Gate, Layer, distances_to_keys, positions, window_mask
+from engine.agent.transformer import Gate, Layer
 from ledger.vocabulary.config import Agent
 
 OBSERVATION, VECTOR, ACTIONS, BATCH, SKILLS = 5, 4, 3, 3, 2
@@ -194,8 +195,14 @@ def test_the_gate_by_hand() -> None:
     gate = Gate(2.0)
     x, y = jnp.ones((1, 1)), jnp.zeros((1, 1))
     parameters = gate.init(jax.random.key(0), x, y)
+    assert {name: value["kernel"].shape for name, value in parameters["params"].items() if name != "bias"} == {
+        "from_y": (1, 3),
+        "from_x": (1, 2),
+        "from_reset": (1, 1),
+    }
     ones = {
-        name: {"kernel": jnp.ones((1, 1))} if name != "bias" else value for name, value in parameters["params"].items()
+        name: value if name == "bias" else jax.tree.map(jnp.ones_like, value)
+        for name, value in parameters["params"].items()
     }
     assert float(parameters["params"]["bias"][0]) == 2.0
     assert gate.apply({"params": ones}, x, y).item() == pytest.approx(0.89880, abs=1e-5)
@@ -203,9 +210,10 @@ def test_the_gate_by_hand() -> None:
 
 def test_distances_to_keys_by_hand() -> None:
     """Memory 2, window 3, so 5 keys; query i sees keys i … i + 2, the last of them itself (distance 0)."""
-    by_distance = jnp.array([[2.0, 1.0, 0.5], [12.0, 11.0, 10.5], [22.0, 21.0, 20.5]])
-    expected = [[2.0, 1.0, 0.5, 0.0, 0.0], [0.0, 12.0, 11.0, 10.5, 0.0], [0.0, 0.0, 22.0, 21.0, 20.5]]
-    assert distances_to_keys(by_distance, 5).tolist() == expected
+    by_distance = jnp.array([[2.0, 1.0, 0.5, 0, 0, 0], [12.0, 11.0, 10.5, 0, 0, 0], [22.0, 21.0, 20.5, 0, 0, 0]])
+    by_key = jnp.array([[2.0, 1.0, 0.5, 0.0, 0.0], [0.0, 12.0, 11.0, 10.5, 0.0], [0.0, 0.0, 22.0, 21.0, 20.5]])
+    assert distances_to_keys(by_distance, 5).tolist() == by_key.tolist()
+    assert keys_to_distances(by_key).tolist() == by_distance.tolist()
 
 
 def test_window_mask_by_hand() -> None:

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path as File
 from typing import Any
 
-import jax
 import numpy as np
 import pytest
 from attrs import evolve
@@ -22,7 +21,6 @@ from ledger.vocabulary.events import Metric
 from ledger.vocabulary.path import Path
 from ledger.vocabulary.train import UNTRAINED, Train, Trained
 from tests.engine.train.effects import GTRXL, MLP, PER_ROLLOUT, PPO, SKILLS, program, train
-from tests.tiny_worlds import PROGRAMS
 
 Phase = tuple[Trained, bytes, list[tuple[int, bytes]]]
 
@@ -144,28 +142,6 @@ def test_contradictions_are_refused(core: TrainingCore) -> None:
         run(core, train(skills=(SKILLS[0], evolve(SKILLS[1], requires=("OpenDoor",)))))
     with pytest.raises(ValueError, match="no program"):
         run(core, train(skills=(program("TakeKey", source="import os"),)))
-
-
-def test_rewiring_compiles_nothing(core: TrainingCore, request: pytest.FixtureRequest) -> None:
-    """Other prerequisites, rates and order of skills use the compiled rollout; another meaning does not."""
-    events: list[str] = []
-
-    def listen(event: str, duration_secs: float, **details: Any) -> None:
-        events.append(event)
-
-    jax.monitoring.register_event_duration_secs_listener(listen)
-    request.addfinalizer(lambda: jax.monitoring.unregister_event_duration_listener(listen))
-
-    def compiled(effect: Train) -> int:
-        before = len(events)
-        run(core, effect)
-        return sum("backend_compile" in name for name in events[before:])
-
-    compiled(train(steps=1))
-    rewired = (program("LightLamp", "TakeKey", successes=3, attempts=4), program("OpenDoor", "TakeKey"), SKILLS[0])
-    assert compiled(train(steps=1, skills=rewired)) == 0
-    harder = PROGRAMS["LightLamp"].replace("return state.door_open", "return state.door_open and state.position > 5")
-    assert compiled(train(steps=1, skills=(*SKILLS[:2], program("LightLamp", "OpenDoor", source=harder)))) == 1
 
 
 def test_the_transformer_resumes_to_the_bit(core: TrainingCore) -> None:

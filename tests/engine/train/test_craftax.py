@@ -1,4 +1,4 @@
-"""The whole training core on Craftax-Classic, small: real observations, real programs, both networks."""
+"""The whole training core on Craftax-Classic, small: real observations, real programs, every network."""
 
 from __future__ import annotations
 
@@ -41,7 +41,15 @@ SMALL = {"layers": 1, "heads": 2, "embedding_size": 16, "qkv_size": 16, "memory_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("agent", [Agent(kind="mlp", hidden_size=16), Agent(kind="gtrxl", hidden_size=16, **SMALL)])
+@pytest.mark.parametrize(
+    "agent",
+    [
+        Agent(kind="mlp", hidden_size=16),
+        Agent(kind="gru", hidden_size=16, gradient_window=8),
+        Agent(kind="gtrxl", hidden_size=16, **SMALL),
+    ],
+    ids=lambda agent: agent.kind,
+)
 def test_training_and_evaluation_on_craftax_classic(agent: Agent) -> None:
     """Random play collects wood now and then; every number is a count of something that happened."""
     core = TrainingCore(world("craftax_classic"), evaluation_lanes=32)

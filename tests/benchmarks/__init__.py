@@ -1,0 +1,1 @@
+"""Benchmarks of the training core: ``python -m tests.benchmarks.training --help``."""

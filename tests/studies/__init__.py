@@ -1,0 +1,1 @@
+"""Studies: experiments on the method itself, run by hand and reported under reproductions/."""
