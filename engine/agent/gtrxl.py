@@ -16,6 +16,7 @@ from attrs import frozen
 
 from engine.agent.step import Step, applied
 from engine.agent.transformer import Transformer
+from engine.agent.windows import learning_window
 from ledger.vocabulary.config import Agent
 
 
@@ -104,16 +105,7 @@ class GtrxlNetwork:
         return _timeline(memory, records)[:, :, -self.memory_window :]
 
     def window(self, steps: int) -> int:
-        """The gradient window, or the whole rollout if that is shorter.
-
-        Raises:
-            ValueError: if a longer rollout is not a multiple of the gradient window.
-        """
-        if steps <= self.gradient_window:
-            return steps
-        if steps % self.gradient_window:
-            raise ValueError(f"rollout_steps {steps} must be a multiple of gradient_window {self.gradient_window}")
-        return self.gradient_window
+        return learning_window(steps, self.gradient_window)
 
     def sequences(self, memory: jax.Array, records: jax.Array, steps: int) -> jax.Array:
         if self.window(steps) == steps:

@@ -1,4 +1,4 @@
-"""Matrix products of the transformer, whose gradients the compiler must not merge with what surrounds them.
+"""Matrix products of the networks with memory, whose gradients the compiler must not merge with what surrounds them.
 
 Left alone, XLA on a CPU computes the elementwise backward pass anew inside the transposed operand of every weight
 gradient, element by element and out of order. A barrier on the operands keeps the products pure; the arithmetic is that
