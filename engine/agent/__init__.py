@@ -1,1 +1,1 @@
-"""The policy and value networks, both behind one interface: ``engine.agent.network.build``."""
+"""The policy and value networks, all behind one interface: ``engine.agent.network.build``."""

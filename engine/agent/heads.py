@@ -1,4 +1,4 @@
-"""Parts that both networks share: the encoder of observation and active skill, and multi-layer heads."""
+"""Parts that all networks share: the encoder of observation and active skill, and multi-layer heads."""
 
 from __future__ import annotations
 

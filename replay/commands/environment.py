@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import MutableMapping
 from importlib import util
+from pathlib import Path
 
 from engine.worlds.compiler import settle_compiler
 from replay.operational import Operational, compile_cache
@@ -48,6 +49,17 @@ def prepare(operational: Operational = Operational(), environ: MutableMapping[st
     if "xla_gpu_deterministic_ops" not in flags and any(util.find_spec(name) for name in GPU_PLUGINS):
         variables["XLA_FLAGS"] = f"{flags} {GPU_DETERMINISM}".strip()
     if environ is None and not by_jax:
-        from engine.compile_cache import keep_compiled  # the first import of JAX: everything is set
+        _keep(compile_cache(operational, variables))
 
-        keep_compiled(compile_cache(operational, variables), lambda text: note(f"warning: {text}"), CACHE_BYTES)
+
+def _keep(folder: Path) -> None:
+    """Keep compiled functions in the folder; a JAX that has no place for another's store costs time only."""
+    try:
+        from engine.compile_cache import keep_compiled  # the first import of JAX: everything is set
+    except ImportError as error:
+        note(
+            f"warning: compiled functions are not kept between processes, starting takes longer ({error}); "
+            "set JAX_COMPILATION_CACHE_DIR to have JAX keep them in a folder"
+        )
+        return
+    keep_compiled(folder, lambda text: note(f"warning: {text}"), CACHE_BYTES)

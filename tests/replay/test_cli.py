@@ -532,6 +532,17 @@ def test_compiled_functions_are_kept_unless_jax_is_told_where(monkeypatch: pytes
     assert kept[1].parent == tmp_path / "own"
 
 
+def test_a_jax_without_a_place_for_our_store_costs_time_only(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(environment.os, "environ", {"XDG_CACHE_HOME": str(tmp_path)})
+    monkeypatch.setitem(sys.modules, "engine.compile_cache", None)
+    environment.prepare()
+    told = capsys.readouterr().err
+    assert "not kept between processes" in told
+    assert "JAX_COMPILATION_CACHE_DIR" in told
+
+
 def test_gpu_sums_are_made_repeatable_where_there_can_be_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment.util, "find_spec", lambda name: name == "jax_cuda13_plugin")
     variables = {"XLA_FLAGS": "--xla_dump_to=x"}

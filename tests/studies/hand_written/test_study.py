@@ -109,13 +109,17 @@ def test_arms_differ_in_prerequisites_and_in_nothing_else(out: Path) -> None:
 
 
 def test_success_rates_follow_the_agent(out: Path) -> None:
-    trained = [s for s in steps(folder(out, "routed", 1)) if isinstance(s.effect, Train)]
+    trained = [
+        (step.effect, step.outcome)
+        for step in steps(folder(out, "routed", 1))
+        if isinstance(step.effect, Train) and isinstance(step.outcome, Trained)
+    ]
     assert len(trained) == 4
-    for before, after in pairwise(trained):
-        counted = {row.name: (row.successes, row.attempts) for row in before.outcome.attempts if row.attempts}
-        told = {skill.name: (skill.successes, skill.attempts) for skill in after.effect.skills}
+    for (before, outcome), (after, _) in pairwise(trained):
+        counted = {row.name: (row.successes, row.attempts) for row in outcome.attempts if row.attempts}
+        told = {skill.name: (skill.successes, skill.attempts) for skill in after.skills}
         assert counted.items() <= told.items()
-        assert after.effect.agent == before.effect.path
+        assert after.agent == before.path
 
 
 class Impatient(Interrupts):
